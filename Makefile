@@ -1,0 +1,83 @@
+# Everything here makes its own virtual environment; nothing needs to be installed first but
+# Python 3.11 or newer, a C++20 compiler and make.
+#
+#   make demo            build, install and run `mixwood demo`
+#   make test            lint, types, tests, doctests
+#   make test-long       the long statistical runs, with fresh printed seeds
+#   make test-sanitize   the core's tests under address and undefined-behaviour sanitizers
+#   make docs            the documentation, into docs/_build/html
+#   make bench           the benchmarks, one JSON record each; make bench-compare shows changes
+#   make lint format stubs clean
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.inc' -o -name '*.py' -o -name '*.pyi') \
+           CMakeLists.txt pyproject.toml
+PYTEST := $(BIN)/python -m pytest -q
+ISA_TESTS := tests/unit/test_core.py tests/unit/test_kernels.py tests/statistical/test_twin.py
+
+.PHONY: demo test test-python test-arviz test-long test-sanitize docs bench bench-compare lint format stubs clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+
+$(VENV)/.installed: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet .
+	touch $@
+
+$(VENV)/.test: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --group test --group lint
+	touch $@
+
+$(VENV)/.docs: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/mixwood demo
+
+test: lint test-python
+
+test-python: $(VENV)/.installed $(VENV)/.test
+	$(PYTEST) -m 'not long' --doctest-modules --pyargs mixwood tests
+	MIXWOOD_ISA=baseline $(PYTEST) $(ISA_TESTS)
+
+# What touches ArviZ, for another Python: make test-arviz VENV=.venv-new PYTHON=python3.13
+test-arviz: $(VENV)/.installed $(VENV)/.test
+	$(PYTEST) tests/unit/test_arviz.py tests/unit/test_summaries.py tests/unit/test_posterior.py \
+	  tests/unit/test_storage.py tests/unit/test_sample.py
+
+test-long: $(VENV)/.installed $(VENV)/.test
+	$(PYTEST) -m long -s tests
+
+test-sanitize: $(VENV)/.test
+	.ci/sanitize $(BIN)/python
+
+lint: $(VENV)/.test $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'cpp/*.hpp' 'cpp/*.cpp' 'cpp/*.inc')
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $$(git ls-files 'cpp/*.hpp' 'cpp/*.cpp' 'cpp/*.inc')
+
+stubs: $(VENV)/.installed $(VENV)/.test
+	$(BIN)/python -m nanobind.stubgen -m mixwood._core -o src/mixwood/_core.pyi
+
+docs: $(VENV)/.installed $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "documentation: docs/_build/html/index.html"
+
+bench: $(VENV)/.installed $(VENV)/.test
+	$(BIN)/python -m benchmarks
+
+bench-compare: $(VENV)/.installed
+	$(BIN)/python -m benchmarks compare
+
+clean:
+	rm -rf build $(VENV) .venv-* docs/_build

@@ -1,0 +1,11 @@
+// One small file a room; the module calls them in turn.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace mixwood::bindings {
+
+void bind_families(nanobind::module_& m);
+void bind_chain(nanobind::module_& m);
+
+}  // namespace mixwood::bindings

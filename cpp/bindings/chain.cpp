@@ -1,0 +1,217 @@
+// `Chain`: one chain, its prior's settings and its random stream. The GIL is released while it
+// runs.
+#include "mixwood/chain.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bindings.hpp"
+#include "family.hpp"
+
+namespace mixwood::bindings {
+
+namespace {
+
+using Labels = Input<std::int32_t, 1>;
+using Values = Input<double, 1>;
+using Pair = std::optional<std::pair<double, double>>;
+
+PriorKind kind_of(const std::string& name) {
+  if (name == "dirichlet_process") return PriorKind::dirichlet_process;
+  if (name == "generalized_gamma") return PriorKind::generalized_gamma;
+  if (name == "pitman_yor") return PriorKind::pitman_yor;
+  throw std::invalid_argument("unknown prior " + name);
+}
+
+PriorSettings prior_settings(const std::string& kind, Pair alpha, Pair sigma, Pair theta) {
+  PriorSettings settings{.kind = kind_of(kind), .alpha = {}, .sigma = {}, .theta = {}};
+  if (alpha) settings.alpha = GammaHyper{alpha->first, alpha->second};
+  if (sigma) settings.sigma = BetaHyper{sigma->first, sigma->second};
+  if (theta) settings.theta = GammaHyper{theta->first, theta->second};
+  return settings;
+}
+
+BitGenerator* bit_generator_of(const nb::object& generator) {
+  const nb::object capsule = generator.attr("capsule");
+  return static_cast<BitGenerator*>(PyCapsule_GetPointer(capsule.ptr(), "BitGenerator"));
+}
+
+// Holds the chain, and what it reads from alive: the data and the random stream.
+class Chain {
+ public:
+  Chain(nb::object family, PriorSettings settings, PriorValues start, Labels labels,
+        nb::object bit_generator, int subset)
+      : family_(family), bit_generator_(bit_generator) {
+    const auto& bound_family = nb::cast<const AnyFamily&>(family);
+    require(labels.size() == static_cast<std::size_t>(bound_family.n_rows()),
+            "labels must have one entry a row");
+    require(subset >= 0 && subset <= bound_family.n_rows(), "subset must lie in 0..n");
+    BitGenerator* source = bit_generator_of(bit_generator);
+    if (source == nullptr) throw nb::python_error();
+    chain_ =
+        bound_family.gibbs_chain(Prior(settings, start), as_span(labels), Stream(source), subset);
+  }
+
+  AnyChain& chain() { return *chain_; }
+
+  nb::dict state() {
+    nb::dict result;
+    const std::size_t n = static_cast<std::size_t>(chain_->n_rows());
+    std::vector<std::int32_t> labels(n);
+    chain_->write_labels(labels.data());
+    result["labels"] = to_numpy(std::move(labels), {n});
+    result["log_u"] = chain_->values().log_u;
+    result["log_alpha"] = chain_->values().log_alpha;
+    result["sigma"] = chain_->values().sigma;
+    result["theta"] = chain_->values().theta;
+    return result;
+  }
+
+  nb::dict replicate(Input<std::int32_t, 2> labels, Values log_u, Values log_alpha, Values sigma,
+                     Values theta, std::int64_t iterations) {
+    const std::size_t count = labels.shape(0);
+    const std::size_t n = labels.shape(1);
+    require(n == static_cast<std::size_t>(chain_->n_rows()), "labels must be replicates x n");
+    for (const auto* values : {&log_u, &log_alpha, &sigma, &theta})
+      require(values->size() == count, "values must have one entry a replicate");
+    std::vector<std::int32_t> end_labels(count * n);
+    std::vector<double> ends[4];
+    for (auto& end : ends) end.resize(count);
+    {
+      nb::gil_scoped_release released;
+      for (std::size_t r = 0; r < count; ++r) {
+        chain_->assign(std::span(labels.data() + r * n, n),
+                       {log_u.data()[r], log_alpha.data()[r], sigma.data()[r], theta.data()[r]});
+        for (std::int64_t i = 0; i < iterations; ++i) chain_->iterate();
+        chain_->write_labels(end_labels.data() + r * n);
+        const PriorValues& values = chain_->values();
+        ends[0][r] = values.log_u;
+        ends[1][r] = values.log_alpha;
+        ends[2][r] = values.sigma;
+        ends[3][r] = values.theta;
+      }
+    }
+    nb::dict result;
+    result["labels"] = to_numpy(std::move(end_labels), {count, n});
+    const char* names[] = {"log_u", "log_alpha", "sigma", "theta"};
+    for (int k = 0; k < 4; ++k) result[names[k]] = to_numpy(std::move(ends[k]), {count});
+    return result;
+  }
+
+  std::int64_t run(std::int64_t warmup, std::int64_t thin, Output<std::int32_t, 2> labels,
+                   Output<double, 1> log_joint, Output<double, 1> log_u,
+                   Output<double, 1> log_alpha, Output<double, 1> sigma, Output<double, 1> theta,
+                   double seconds) {
+    const std::size_t draws = labels.shape(0);
+    require(warmup >= 0 && thin >= 1, "warmup must be at least 0 and thin at least 1");
+    require(labels.shape(1) == static_cast<std::size_t>(chain_->n_rows()),
+            "labels must be draws x n");
+    for (const auto* values : {&log_joint, &log_u, &log_alpha, &sigma, &theta})
+      require(values->size() == draws, "arrays must have one entry a draw");
+    const Plan plan{warmup, static_cast<std::int64_t>(draws), thin};
+    const Sink sink{labels.data(),    log_joint.data(), log_u.data(),
+                    log_alpha.data(), sigma.data(),     theta.data()};
+    nb::gil_scoped_release released;
+    return chain_->run(plan, sink, seconds);
+  }
+
+  nb::list reports() const {
+    nb::list result;
+    for (const MoveReport& report : chain_->reports()) {
+      nb::dict entry;
+      entry["move"] = report.name;
+      entry["proposed"] = report.proposed;
+      entry["accepted"] = report.accepted;
+      entry["seconds"] = report.seconds;
+      result.append(entry);
+    }
+    return result;
+  }
+
+ private:
+  nb::object family_, bit_generator_;
+  std::unique_ptr<AnyChain> chain_;
+};
+
+}  // namespace
+
+void bind_chain(nb::module_& m) {
+  nb::class_<Chain>(m, "Chain", "One Markov chain over partitions.")
+      .def(
+          "__init__",
+          [](Chain* self, nb::object family, const std::string& prior, Pair alpha, Pair sigma,
+             Pair theta, const std::map<std::string, double>& start, Labels labels,
+             nb::object bit_generator, int subset) {
+            new (self) Chain(family, prior_settings(prior, alpha, sigma, theta),
+                             {.log_u = 0,
+                              .log_alpha = std::log(start.at("alpha")),
+                              .sigma = start.at("sigma"),
+                              .theta = start.at("theta")},
+                             labels, bit_generator, subset);
+          },
+          nb::arg("family"), nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(),
+          nb::arg("theta").none(), nb::arg("start"), nb::arg("labels"), nb::arg("bit_generator"),
+          nb::arg("subset"),
+          "alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed.")
+      .def("run", &Chain::run, nb::arg("warmup"), nb::arg("thin"), nb::arg("labels"),
+           nb::arg("log_joint"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
+           nb::arg("theta"), nb::arg("seconds"),
+           "Go on until all draws are written, the seconds are over or stop() was called; return "
+           "the iterations done.")
+      .def(
+          "stop", [](Chain& c) { c.chain().stop(); }, "End the run soon; safe from any thread.")
+      .def("reports", &Chain::reports, "What each move did so far.")
+      .def("state", &Chain::state, "The current labels and parameters.")
+      .def(
+          "set_state",
+          [](Chain& c, Labels labels, double log_u, double log_alpha, double sigma, double theta) {
+            require(labels.size() == static_cast<std::size_t>(c.chain().n_rows()),
+                    "labels must have one entry a row");
+            c.chain().assign(as_span(labels), {log_u, log_alpha, sigma, theta});
+          },
+          nb::arg("labels"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
+          nb::arg("theta"), "Put the chain into a state.")
+      .def(
+          "iterate",
+          [](Chain& c, std::int64_t count) {
+            nb::gil_scoped_release released;
+            for (std::int64_t i = 0; i < count; ++i) c.chain().iterate();
+          },
+          nb::arg("count") = 1, "Run some iterations and keep nothing.")
+      .def("replicate", &Chain::replicate, nb::arg("labels"), nb::arg("log_u"),
+           nb::arg("log_alpha"), nb::arg("sigma"), nb::arg("theta"), nb::arg("iterations"),
+           "Run each of many starts for some iterations; return where each ended.")
+      .def(
+          "log_joint", [](Chain& c) { return c.chain().log_joint(); },
+          "log p(X, Pi, u | alpha, sigma), row constants left out.")
+      .def_prop_ro("n_clusters", [](Chain& c) { return c.chain().n_clusters(); })
+      .def(
+          "check", [](Chain& c) { c.chain().check(); },
+          "Recompute every invariant from scratch; raise if one does not hold.")
+      .def(
+          "log_weights",
+          [](Chain& c, int row) {
+            if (row < 0 || row >= c.chain().n_rows()) throw nb::index_error("row is out of range");
+            auto weights = c.chain().log_weights(row);
+            const std::size_t size = weights.size();
+            return to_numpy(std::move(weights), {size});
+          },
+          nb::arg("row"), "One row's Gibbs log weights: clusters in list order, then a new one.")
+      .def(
+          "log_ordinates",
+          [](Chain& c) {
+            auto ordinates = c.chain().log_ordinates();
+            const std::size_t size = ordinates.size();
+            return to_numpy(std::move(ordinates), {size});
+          },
+          "log p(x_i | the other rows, their partition, u) of every row, row constants left out.");
+}
+
+}  // namespace mixwood::bindings

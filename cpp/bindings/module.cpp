@@ -1,0 +1,11 @@
+#include "bindings.hpp"
+#include "mixwood/numerics/kernels.hpp"
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of mixwood.";
+  mixwood::bindings::bind_families(m);
+  mixwood::bindings::bind_chain(m);
+  m.def(
+      "instruction_set", [] { return mixwood::kernels().name; },
+      "The instruction set whose kernels are in force.");
+}

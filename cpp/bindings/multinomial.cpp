@@ -1,0 +1,37 @@
+#include "mixwood/family/multinomial.hpp"
+
+#include "family.hpp"
+
+namespace mixwood::bindings {
+
+namespace {
+
+// The core trusts its input; a wrong index would read outside an array.
+void check_sparse(std::span<const std::int64_t> starts, std::span<const std::int32_t> words,
+                  std::span<const std::int32_t> counts, int width) {
+  require(!starts.empty() && starts.front() == 0, "starts must begin with 0");
+  require(words.size() == counts.size() && starts.back() == static_cast<std::int64_t>(words.size()),
+          "starts must end with the number of entries");
+  for (std::size_t i = 1; i < starts.size(); ++i)
+    require(starts[i] >= starts[i - 1], "starts must not decrease");
+  for (const std::int32_t word : words)
+    require(word >= 0 && word < width, "words must lie in 0..width-1");
+  for (const std::int32_t count : counts) require(count >= 0, "counts must not be negative");
+}
+
+}  // namespace
+
+void bind_multinomial(nb::module_& m) {
+  m.def(
+      "multinomial",
+      [](Input<std::int64_t, 1> starts, Input<std::int32_t, 1> words, Input<std::int32_t, 1> counts,
+         int width, double beta) {
+        check_sparse(as_span(starts), as_span(words), as_span(counts), width);
+        return bound<Multinomial>(as_span(starts), as_span(words), as_span(counts), width, beta);
+      },
+      nb::arg("starts"), nb::arg("words"), nb::arg("counts"), nb::arg("width"), nb::arg("beta"),
+      nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+      "Sparse rows of counts under a symmetric Dirichlet prior.");
+}
+
+}  // namespace mixwood::bindings

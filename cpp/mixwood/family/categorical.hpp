@@ -1,0 +1,181 @@
+// Rows of independent categorical columns, a Dirichlet prior on each; negative codes are missing
+// and skipped. Binary columns are the case of two categories. In each column, with pseudo-counts
+// a_l, A = sum a_l, and counts N_l of the present entries, N = sum N_l:
+//
+//   P(x) = Gamma(A)/Gamma(A + N) prod_l Gamma(a_l + N_l)/Gamma(a_l)
+//
+// Statistic: the counts N_l of all columns, one after the other.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mixwood/family/family.hpp"
+#include "mixwood/numerics/kernels.hpp"
+#include "mixwood/numerics/special.hpp"
+
+namespace mixwood {
+
+class Categorical {
+ public:
+  class Clusters;
+
+  // `codes` is n x d, kept by the caller; the categories of column j are at offsets[j] ... in
+  // `pseudo_counts`; `offsets` has d + 1 entries.
+  Categorical(std::span<const std::int32_t> codes, int n, int d,
+              std::span<const std::int32_t> offsets, std::span<const double> pseudo_counts)
+      : codes_(codes),
+        n_(n),
+        d_(d),
+        offsets_(offsets.begin(), offsets.end()),
+        pseudo_counts_(pseudo_counts.begin(), pseudo_counts.end()),
+        column_sums_(d),
+        alone_(n) {
+    for (int j = 0; j < d; ++j)
+      for (int l = offsets_[j]; l < offsets_[j + 1]; ++l) column_sums_[j] += pseudo_counts_[l];
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < d; ++j)
+        if (const int l = place(i, j); l < statistic_size())
+          alone_[i] += std::log(pseudo_counts_[l] / column_sums_[j]);
+  }
+
+  int n_rows() const { return n_; }
+  int d() const { return d_; }
+  double log_alone(int i) const { return alone_[i]; }
+  int statistic_size() const { return offsets_.back(); }
+  int offset(int column) const { return offsets_[column]; }
+  double pseudo_count(int place) const { return pseudo_counts_[place]; }
+  double column_sum(int column) const { return column_sums_[column]; }
+
+  // Where entry (i, j) is counted: statistic_size() for a missing one.
+  int place(int i, int j) const {
+    const std::int32_t code = codes_[static_cast<std::size_t>(i) * d_ + j];
+    return code < 0 ? statistic_size() : offsets_[j] + code;
+  }
+
+  void observe(double* s, int i) const { add(s, i, 1); }
+  void forget(double* s, int i) const { add(s, i, -1); }
+  void merge(double* s, const double* t) const {
+    for (int l = 0; l < statistic_size(); ++l) s[l] += t[l];
+  }
+
+  double log_marginal(const double* s) const {
+    double total = 0;
+    for (int j = 0; j < d_; ++j) {
+      double count = 0;
+      for (int l = offsets_[j]; l < offsets_[j + 1]; ++l) {
+        if (s[l] == 0) continue;
+        count += s[l];
+        total += log_gamma(pseudo_counts_[l] + s[l]) - log_gamma(pseudo_counts_[l]);
+      }
+      if (count > 0) total += log_gamma(column_sums_[j]) - log_gamma(column_sums_[j] + count);
+    }
+    return total;
+  }
+
+ private:
+  void add(double* s, int i, double amount) const {
+    for (int j = 0; j < d_; ++j)
+      if (const int l = place(i, j); l < statistic_size()) s[l] += amount;
+  }
+
+  std::span<const std::int32_t> codes_;
+  int n_, d_;
+  std::vector<std::int32_t> offsets_;
+  std::vector<double> pseudo_counts_, column_sums_, alone_;
+};
+
+class Categorical::Clusters {
+ public:
+  static constexpr int rows_at_once = block_rows;
+
+  explicit Clusters(const Categorical& family)
+      : family_(family),
+        size_(family.statistic_size()),
+        d_(family.d()),
+        kernels_(kernels()),
+        places_(static_cast<std::size_t>(d_) * block_rows, size_) {}
+
+  void grow(int slots) {
+    if (slots <= slots_) return;
+    slots_ = std::max(slots, 2 * slots_);
+    counts_.resize(static_cast<std::size_t>(slots_) * size_);
+    column_counts_.resize(static_cast<std::size_t>(slots_) * d_);
+    log_probabilities_.resize(static_cast<std::size_t>(slots_) * (size_ + 1));
+  }
+
+  void clear(int slot) {
+    std::fill_n(counts(slot), size_, 0.0);
+    std::fill_n(column_counts(slot), d_, 0.0);
+    for (int j = 0; j < d_; ++j) refresh(slot, j);
+    log_probabilities(slot)[size_] = 0;  // a missing entry adds nothing
+  }
+  void observe(int slot, int row) { add(slot, row, 1); }
+  void forget(int slot, int row) { add(slot, row, -1); }
+
+  double log_marginal(int slot) { return family_.log_marginal(counts(slot)); }
+
+  void load(std::span<const int> rows) {
+    for (std::size_t b = 0; b < rows.size(); ++b)
+      for (int j = 0; j < d_; ++j) places_[j * block_rows + b] = family_.place(rows[b], j);
+  }
+
+  void score(std::span<const int> slots, double* scores) {
+    for (const int slot : slots)
+      kernels_.table_sums(d_, log_probabilities(slot), places_.data(), scores + slot * block_rows);
+  }
+
+  // The product of the entries' probabilities with the row taken out, logged before it underflows.
+  double score_without(int slot, int b) {
+    double total = 0;
+    double product = 1;
+    for (int j = 0; j < d_; ++j) {
+      const int l = places_[j * block_rows + b];
+      if (l == size_) continue;
+      product *= (family_.pseudo_count(l) + counts(slot)[l] - 1) /
+                 (family_.column_sum(j) + column_counts(slot)[j] - 1);
+      if (product > 1e-200) continue;
+      total += std::log(product);
+      product = 1;
+    }
+    return total + std::log(product);
+  }
+
+ private:
+  double* counts(int slot) { return counts_.data() + static_cast<std::size_t>(slot) * size_; }
+  double* column_counts(int slot) {
+    return column_counts_.data() + static_cast<std::size_t>(slot) * d_;
+  }
+  double* log_probabilities(int slot) {
+    return log_probabilities_.data() + static_cast<std::size_t>(slot) * (size_ + 1);
+  }
+
+  void add(int slot, int row, double amount) {
+    for (int j = 0; j < d_; ++j) {
+      const int l = family_.place(row, j);
+      if (l == size_) continue;
+      counts(slot)[l] += amount;
+      column_counts(slot)[j] += amount;
+      refresh(slot, j);
+    }
+  }
+
+  void refresh(int slot, int j) {
+    const double sum = family_.column_sum(j) + column_counts(slot)[j];
+    for (int l = family_.offset(j); l < family_.offset(j + 1); ++l)
+      log_probabilities(slot)[l] = std::log((family_.pseudo_count(l) + counts(slot)[l]) / sum);
+  }
+
+  const Categorical& family_;
+  int size_, d_, slots_ = 0;
+  const Kernels& kernels_;
+  std::vector<double> counts_, column_counts_, log_probabilities_;
+  std::vector<std::int32_t> places_;
+};
+
+static_assert(Family<Categorical> && ClusterScores<Categorical::Clusters>);
+
+}  // namespace mixwood

@@ -1,0 +1,272 @@
+// Gaussian rows, Normal-Wishart prior with mean 0 (the rows come centred on the prior mean).
+//
+//   P(X_c) = pi^(-nd/2) (r/(r+n))^(d/2) |Psi|^(nu/2) |Psi_n|^(-(nu+n)/2)
+//   Gamma_d((nu+n)/2)/Gamma_d(nu/2) Psi_n = Psi + S + r n/(r+n) xbar xbar',  S the scatter about
+//   xbar
+//
+// Statistic: n, xbar (d), lower triangle of S column by column. Raw second moments would cancel.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "mixwood/family/family.hpp"
+#include "mixwood/numerics/cholesky.hpp"
+#include "mixwood/numerics/kernels.hpp"
+#include "mixwood/numerics/special.hpp"
+
+namespace mixwood {
+
+class Gaussian {
+ public:
+  class Clusters;
+
+  // `rows` is n x d, kept by the caller; `psi` is d x d.
+  Gaussian(std::span<const double> rows, int n, int d, double r, double nu,
+           std::span<const double> psi)
+      : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), psi_(psi.begin(), psi.end()) {
+    std::vector<double> factor = psi_;
+    log_determinant_ = cholesky_factor(d, factor.data());
+    if (!std::isfinite(log_determinant_))
+      throw std::invalid_argument("scale must be positive definite");
+    fill_size_terms();
+    alone_.resize(n);
+    std::vector<double> x(d);
+    const double fraction = r / (r + 1);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < d; ++j) x[j] = row(i)[j];
+      const double squared = cholesky_solve_squared(d, factor.data(), x.data());
+      alone_[i] =
+          size_terms_[1] - 0.5 * (nu + 1) * (log_determinant_ + std::log1p(fraction * squared));
+    }
+  }
+
+  int n_rows() const { return n_; }
+  int d() const { return d_; }
+  double r() const { return r_; }
+  double nu() const { return nu_; }
+  const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
+  double log_alone(int i) const { return alone_[i]; }
+  int statistic_size() const { return 1 + d_ + d_ * (d_ + 1) / 2; }
+
+  // log P(X_c) = size_term(n) - (nu+n)/2 log|Psi_n|.
+  double size_term(int size) const { return size_terms_[size]; }
+
+  void observe(double* s, int i) const {
+    const double n = s[0] + 1;
+    add_outer(s, row(i), (n - 1) / n);
+    for (int j = 0; j < d_; ++j) s[1 + j] += (row(i)[j] - s[1 + j]) / n;
+    s[0] = n;
+  }
+
+  void forget(double* s, int i) const {
+    const double n = s[0] - 1;
+    if (n < 1) return std::fill(s, s + statistic_size(), 0.0);
+    add_outer(s, row(i), -(n + 1) / n);
+    for (int j = 0; j < d_; ++j) s[1 + j] -= (row(i)[j] - s[1 + j]) / n;
+    s[0] = n;
+    if (n == 1) std::fill(s + 1 + d_, s + statistic_size(), 0.0);  // exact, so rounding ends here
+  }
+
+  void merge(double* s, const double* t) const {
+    const double n = s[0] + t[0];
+    if (t[0] == 0) return;
+    add_outer(s, t + 1, s[0] * t[0] / n);
+    for (int j = 0; j < d_; ++j) s[1 + j] += (t[1 + j] - s[1 + j]) * t[0] / n;
+    for (int e = 1 + d_; e < statistic_size(); ++e) s[e] += t[e];
+    s[0] = n;
+  }
+
+  double log_marginal(const double* s) const {
+    std::vector<double> factor(static_cast<std::size_t>(d_) * d_);
+    const double log_determinant = posterior_factor(s, factor.data());
+    return size_terms_[static_cast<int>(s[0])] - 0.5 * (nu_ + s[0]) * log_determinant;
+  }
+
+  // Factors Psi_n into `factor` (d x d) and returns its log-determinant.
+  double posterior_factor(const double* s, double* factor) const {
+    const double weight = r_ * s[0] / (r_ + s[0]);
+    const double* scatter = s + 1 + d_;
+    for (int j = 0; j < d_; ++j) {
+      for (int i = j; i < d_; ++i)
+        factor[j * d_ + i] = psi_[j * d_ + i] + *scatter++ + weight * s[1 + i] * s[1 + j];
+      // Rounding of a scatter that has shrunk may leave a hair less than nothing.
+      factor[j * d_ + j] = std::max(factor[j * d_ + j], psi_[j * d_ + j] * 1e-6);
+    }
+    const double log_determinant = cholesky_factor(d_, factor);
+    if (!std::isfinite(log_determinant))
+      throw std::runtime_error("a cluster's scale matrix lost positive definiteness; rescale X");
+    return log_determinant;
+  }
+
+ private:
+  // S += weight (x - xbar)(x - xbar)'.
+  void add_outer(double* s, const double* x, double weight) const {
+    const double* mean = s + 1;
+    double* scatter = s + 1 + d_;
+    for (int j = 0; j < d_; ++j) {
+      const double scaled = weight * (x[j] - mean[j]);
+      for (int i = j; i < d_; ++i) *scatter++ += scaled * (x[i] - mean[i]);
+    }
+  }
+
+  // Gamma_d(x + 1/2) / Gamma_d(x) = Gamma(x + 1/2) / Gamma(x + (1-d)/2): a running sum, begun
+  // afresh now and then so that rounding does not pile up.
+  void fill_size_terms() {
+    size_terms_.resize(n_ + 1);
+    const double log_pi = std::log(std::numbers::pi);
+    const double start = log_multivariate_gamma(d_, 0.5 * nu_);
+    double gamma_ratio = 0;
+    for (int k = 0; k <= n_; ++k) {
+      const double x = 0.5 * (nu_ + k);
+      if (k % 256 == 0) gamma_ratio = log_multivariate_gamma(d_, x) - start;
+      size_terms_[k] = -0.5 * k * d_ * log_pi + 0.5 * d_ * std::log(r_ / (r_ + k)) +
+                       0.5 * nu_ * log_determinant_ + gamma_ratio;
+      gamma_ratio += log_gamma(x + 0.5) - log_gamma(x + 0.5 * (1 - d_));
+    }
+  }
+
+  std::span<const double> rows_;
+  int n_, d_;
+  double r_, nu_, log_determinant_ = 0;
+  std::vector<double> psi_, size_terms_, alone_;
+};
+
+// The statistics are the truth; the factor of Psi_n and the posterior mean are kept beside them
+// by rank-one updates, and made afresh from the statistics where an update is unsafe.
+class Gaussian::Clusters {
+ public:
+  static constexpr int rows_at_once = block_rows;
+
+  explicit Clusters(const Gaussian& family)
+      : family_(family),
+        d_(family.d()),
+        kernels_(kernels()),
+        block_(static_cast<std::size_t>(d_) * block_rows),
+        scratch_(static_cast<std::size_t>(d_) * block_rows),
+        vector_(d_),
+        spare_(family.statistic_size()) {}
+
+  void grow(int slots) {
+    if (slots <= static_cast<int>(terms_.size())) return;
+    const std::size_t count = std::max<std::size_t>(slots, 2 * terms_.size());
+    statistics_.resize(count * family_.statistic_size());
+    factors_.resize(count * d_ * d_);
+    means_.resize(count * d_);
+    log_determinants_.resize(count);
+    terms_.resize(count);
+    quadratic_.resize(count * block_rows);
+  }
+
+  void clear(int slot) {
+    double* s = statistic(slot);
+    std::fill(s, s + family_.statistic_size(), 0.0);
+    refactor(slot);
+  }
+
+  void observe(int slot, int row) {
+    const double kappa = family_.r() + statistic(slot)[0];
+    difference(slot, row, std::sqrt(kappa / (kappa + 1)));
+    family_.observe(statistic(slot), row);
+    update(slot, +1);
+  }
+
+  void forget(int slot, int row) {
+    const double kappa = family_.r() + statistic(slot)[0];
+    difference(slot, row, std::sqrt(kappa / (kappa - 1)));
+    family_.forget(statistic(slot), row);
+    if (statistic(slot)[0] == 0) return refactor(slot);
+    update(slot, -1);
+  }
+
+  double log_marginal(int slot) const {
+    const double n = statistic(slot)[0];
+    return family_.size_term(static_cast<int>(n)) -
+           0.5 * (family_.nu() + n) * log_determinants_[slot];
+  }
+
+  void load(std::span<const int> rows) {
+    loaded_.assign(rows.begin(), rows.end());
+    for (std::size_t b = 0; b < rows.size(); ++b)
+      for (int j = 0; j < d_; ++j) block_[j * block_rows + b] = family_.row(rows[b])[j];
+  }
+
+  void score(std::span<const int> slots, double* scores) {
+    for (const int slot : slots)
+      kernels_.gaussian(d_, factor(slot), mean(slot), block_.data(), terms_[slot], scratch_.data(),
+                        quadratic_.data() + slot * block_rows, scores + slot * block_rows);
+  }
+
+  // With the row still inside: |Psi_-| = |Psi| (1 - s), s = kappa/(kappa-1) |L^-1 (x - mean)|^2.
+  double score_without(int slot, int b) {
+    const double n = statistic(slot)[0];
+    const double kappa = family_.r() + n;
+    const double s = kappa / (kappa - 1) * quadratic_[slot * block_rows + b];
+    const int size = static_cast<int>(n);
+    if (1 - s < 1e-6) {  // cancels: take the row out for real, on the side
+      std::copy_n(statistic(slot), spare_.size(), spare_.begin());
+      family_.forget(spare_.data(), loaded_[b]);
+      return log_marginal(slot) - family_.log_marginal(spare_.data());
+    }
+    return family_.size_term(size) - family_.size_term(size - 1) - 0.5 * log_determinants_[slot] +
+           0.5 * (family_.nu() + n - 1) * std::log1p(-s);
+  }
+
+ private:
+  double* statistic(int slot) {
+    return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
+  }
+  const double* statistic(int slot) const {
+    return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
+  }
+  double* factor(int slot) { return factors_.data() + static_cast<std::size_t>(slot) * d_ * d_; }
+  double* mean(int slot) { return means_.data() + static_cast<std::size_t>(slot) * d_; }
+
+  // vector_ = scale (x - posterior mean), and what it does to the log-determinant.
+  void difference(int slot, int row, double scale) {
+    for (int j = 0; j < d_; ++j) vector_[j] = scale * (family_.row(row)[j] - mean(slot)[j]);
+  }
+
+  void update(int slot, double sign) {
+    double* x = spare_.data();
+    std::copy_n(vector_.data(), d_, x);
+    const double squared = cholesky_solve_squared(d_, factor(slot), x);
+    const double ratio = 1 + sign * squared;
+    if (!(ratio > 1e-3) || !cholesky_rank_one(d_, factor(slot), vector_.data(), sign))
+      return refactor(slot);
+    log_determinants_[slot] += std::log(ratio);
+    refresh_terms(slot);
+  }
+
+  void refactor(int slot) {
+    log_determinants_[slot] = family_.posterior_factor(statistic(slot), factor(slot));
+    refresh_terms(slot);
+  }
+
+  void refresh_terms(int slot) {
+    const double* s = statistic(slot);
+    const int size = static_cast<int>(s[0]);
+    const double kappa = family_.r() + s[0];
+    for (int j = 0; j < d_; ++j) mean(slot)[j] = s[1 + j] * s[0] / kappa;
+    if (size >= family_.n_rows()) return;  // no row is left to join: nothing will be scored
+    terms_[slot] = {
+        family_.size_term(size + 1) - family_.size_term(size) - 0.5 * log_determinants_[slot],
+        0.5 * (family_.nu() + s[0] + 1), kappa / (kappa + 1)};
+  }
+
+  const Gaussian& family_;
+  int d_;
+  const Kernels& kernels_;
+  std::vector<double> statistics_, factors_, means_, log_determinants_, quadratic_;
+  std::vector<StudentTerms> terms_;
+  std::vector<double> block_, scratch_, vector_, spare_;
+  std::vector<int> loaded_;
+};
+
+static_assert(Family<Gaussian> && ClusterScores<Gaussian::Clusters>);
+
+}  // namespace mixwood

@@ -1,0 +1,211 @@
+// Sparse rows of counts, each multinomial given its total, symmetric Dirichlet(beta) prior over
+// V words. With word totals N_v and grand total N of a cluster:
+//
+//   P(X_c) = Gamma(V beta)/Gamma(V beta + N) prod_v Gamma(beta + N_v)/Gamma(beta)
+//
+// (multinomial coefficients of the rows left out). Statistic: N_v for every word, then N.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "mixwood/family/family.hpp"
+#include "mixwood/numerics/kernels.hpp"
+#include "mixwood/numerics/special.hpp"
+
+namespace mixwood {
+
+class Multinomial {
+ public:
+  class Clusters;
+
+  // Compressed sparse rows, kept by the caller: row i has words[starts[i] .. starts[i+1]).
+  Multinomial(std::span<const std::int64_t> starts, std::span<const std::int32_t> words,
+              std::span<const std::int32_t> counts, int width, double beta)
+      : starts_(starts), words_(words), counts_(counts), width_(width), beta_(beta) {
+    const int n = n_rows();
+    row_totals_.resize(n);
+    alone_.resize(n);
+    std::vector<double> word_totals(width, 0.0);
+    for (int i = 0; i < n; ++i) {
+      double gain = 0;
+      for (auto t = starts[i]; t < starts[i + 1]; ++t) {
+        row_totals_[i] += counts[t];
+        word_totals[words[t]] += counts[t];
+        gain += log_gamma(beta + counts[t]);
+      }
+      const double distinct = static_cast<double>(starts[i + 1] - starts[i]);
+      alone_[i] = gain - distinct * log_gamma(beta) + log_gamma(prior_total()) -
+                  log_gamma(prior_total() + row_totals_[i]);
+    }
+    double largest = 2;
+    for (const double total : word_totals) largest = std::max(largest, beta + total);
+    if (largest > 2147483647.0) throw std::invalid_argument("X must have column totals below 2^31");
+    // How many factors between beta and `largest` a product of doubles holds for certain.
+    product_budget_ =
+        static_cast<int>(900 / std::max(std::log2(largest), std::abs(std::log2(beta))));
+  }
+
+  int n_rows() const { return static_cast<int>(starts_.size()) - 1; }
+  int width() const { return width_; }
+  double beta() const { return beta_; }
+  double prior_total() const { return width_ * beta_; }
+  int product_budget() const { return product_budget_; }
+  double row_total(int i) const { return row_totals_[i]; }
+  std::span<const std::int32_t> words(int i) const { return part(words_, i); }
+  std::span<const std::int32_t> counts(int i) const { return part(counts_, i); }
+  double log_alone(int i) const { return alone_[i]; }
+  int statistic_size() const { return width_ + 1; }
+
+  void observe(double* s, int i) const { add(s, i, 1); }
+  void forget(double* s, int i) const { add(s, i, -1); }
+  void merge(double* s, const double* t) const {
+    for (int v = 0; v <= width_; ++v) s[v] += t[v];
+  }
+
+  double log_marginal(const double* s) const {
+    double total = log_gamma(prior_total()) - log_gamma(prior_total() + s[width_]);
+    const double nothing = log_gamma(beta_);
+    for (int v = 0; v < width_; ++v)
+      if (s[v] > 0) total += log_gamma(beta_ + s[v]) - nothing;
+    return total;
+  }
+
+ private:
+  std::span<const std::int32_t> part(std::span<const std::int32_t> values, int i) const {
+    return values.subspan(static_cast<std::size_t>(starts_[i]),
+                          static_cast<std::size_t>(starts_[i + 1] - starts_[i]));
+  }
+
+  void add(double* s, int i, double sign) const {
+    const auto w = words(i);
+    const auto c = counts(i);
+    for (std::size_t t = 0; t < w.size(); ++t) s[w[t]] += sign * c[t];
+    s[width_] += sign * row_totals_[i];
+  }
+
+  std::span<const std::int64_t> starts_;
+  std::span<const std::int32_t> words_, counts_;
+  int width_;
+  double beta_;
+  int product_budget_ = 0;
+  std::vector<double> row_totals_, alone_;
+};
+
+// Counts are stored word by word: a word's counts in all clusters are neighbours, so one pass over
+// a row's words scores it against every cluster.
+class Multinomial::Clusters {
+ public:
+  static constexpr int rows_at_once = 1;
+
+  explicit Clusters(const Multinomial& family) : family_(family), kernels_(kernels()) {}
+
+  void grow(int slots) {
+    if (slots <= stride_) return;
+    const int stride = (std::max(slots, stride_ + stride_ / 2) + 15) / 16 * 16;
+    std::vector<std::int32_t> table(static_cast<std::size_t>(stride) * family_.width());
+    for (int v = 0; v < family_.width(); ++v)
+      std::copy_n(table_.begin() + static_cast<std::ptrdiff_t>(v) * stride_, stride_,
+                  table.begin() + static_cast<std::ptrdiff_t>(v) * stride);
+    table_.swap(table);
+    stride_ = stride;
+    totals_.resize(stride);
+    log_gamma_totals_.resize(stride, log_gamma(family_.prior_total()));
+    log_marginals_.resize(stride);
+    sums_.resize(stride);
+    normalizers_.resize(stride);
+  }
+
+  void clear(int slot) {
+    if (totals_[slot] > 0)
+      for (int v = 0; v < family_.width(); ++v) table_[at(v, slot)] = 0;
+    set_total(slot, 0);
+    log_marginals_[slot] = 0;
+  }
+
+  // The log marginal is kept by the chain rule.
+  void observe(int slot, int row) {
+    log_marginals_[slot] += score_row(slot, row, 0);
+    add(slot, row, 1);
+  }
+  void forget(int slot, int row) {
+    add(slot, row, -1);
+    log_marginals_[slot] -= score_row(slot, row, 0);
+  }
+
+  double log_marginal(int slot) const { return log_marginals_[slot]; }
+
+  void load(std::span<const int> rows) { row_ = rows[0]; }
+
+  void score(std::span<const int> slots, double* scores) {
+    int end = 0;
+    for (const int slot : slots) end = std::max(end, slot + 1);
+    const auto words = family_.words(row_);
+    kernels_.multinomial(static_cast<int>(words.size()), words.data(), family_.counts(row_).data(),
+                         table_.data(), stride_, end, family_.beta(), family_.product_budget(),
+                         sums_.data());
+    const double prior_total = family_.prior_total() + family_.row_total(row_);
+    for (int k = 0; k < end; ++k) normalizers_[k] = prior_total + totals_[k];
+    kernels_.log_gammas(end, normalizers_.data());
+    for (const int slot : slots)
+      scores[slot] = sums_[slot] + log_gamma_totals_[slot] - normalizers_[slot];
+  }
+
+  double score_without(int slot, int) { return score_row(slot, row_, 1); }
+
+ private:
+  std::size_t at(int word, int slot) const {
+    return static_cast<std::size_t>(word) * stride_ + slot;
+  }
+
+  // log P(row | X_slot), the row itself taken out of the slot `inside` (0 or 1) times.
+  double score_row(int slot, int row, int inside) const {
+    const auto words = family_.words(row);
+    const auto counts = family_.counts(row);
+    double total = 0;
+    double product = 1;
+    for (std::size_t t = 0; t < words.size(); ++t) {
+      const double a = family_.beta() + table_[at(words[t], slot)] - inside * counts[t];
+      if (counts[t] > 32) {
+        total += log_gamma(a + counts[t]) - log_gamma(a);
+        continue;
+      }
+      for (int j = 0; j < counts[t]; ++j) {
+        product *= a + j;
+        if (product > 1e-200 && product < 1e200) continue;
+        total += std::log(product);
+        product = 1;
+      }
+    }
+    const double before = family_.prior_total() + totals_[slot] - inside * family_.row_total(row);
+    return total + std::log(product) + log_gamma(before) -
+           log_gamma(before + family_.row_total(row));
+  }
+
+  void add(int slot, int row, int sign) {
+    const auto words = family_.words(row);
+    const auto counts = family_.counts(row);
+    for (std::size_t t = 0; t < words.size(); ++t) table_[at(words[t], slot)] += sign * counts[t];
+    set_total(slot, totals_[slot] + sign * family_.row_total(row));
+  }
+
+  void set_total(int slot, double total) {
+    totals_[slot] = total;
+    log_gamma_totals_[slot] = log_gamma(family_.prior_total() + total);
+  }
+
+  const Multinomial& family_;
+  const Kernels& kernels_;
+  int stride_ = 0;
+  int row_ = 0;
+  std::vector<std::int32_t> table_;
+  std::vector<double> totals_, log_gamma_totals_, log_marginals_, sums_, normalizers_;
+};
+
+static_assert(Family<Multinomial> && ClusterScores<Multinomial::Clusters>);
+
+}  // namespace mixwood

@@ -1,0 +1,114 @@
+// Marginal Gibbs: each row in turn leaves its cluster and joins one by its conditional,
+//
+//   cluster c:  kappa(|c|+1, u)/kappa(|c|, u) P(x_i | X_c)      new:  kappa(1, u) P(x_i)
+//
+// (c without the row). Rows are scored in blocks against clusters as they stand; when a row moves,
+// the two clusters that changed are scored again for the rest of the block.
+#pragma once
+
+#include <atomic>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "mixwood/move/report.hpp"
+#include "mixwood/numerics/kernels.hpp"
+#include "mixwood/random/stream.hpp"
+#include "mixwood/state/state.hpp"
+
+namespace mixwood {
+
+template <Family F>
+class GibbsSweep {
+ public:
+  // Visits `rows` in order; leaves early, at a block's edge, if `stop` is set.
+  void operator()(State<F>& state, std::span<const int> rows, Stream& random,
+                  const std::atomic<bool>& stop, MoveReport& report) {
+    const Timed timed(report);
+    log_joins_.resize(state.partition.n_slots());
+    for (const int slot : state.partition.active()) refresh_join(state, slot);
+    for (std::size_t start = 0; start < rows.size() && !stop; start += block) {
+      const auto part = rows.subspan(start, std::min<std::size_t>(block, rows.size() - start));
+      score_block(state, part);
+      for (std::size_t b = 0; b < part.size(); ++b) {
+        const int target = draw(state, part[b], static_cast<int>(b), random);
+        ++report.proposed;
+        if (target == stay) continue;
+        ++report.accepted;
+        move(state, part[b], target, b + 1 < part.size());
+      }
+    }
+  }
+
+  // The log weights of one row: one for each cluster in list order, and the new cluster's last.
+  std::vector<double> log_weights(State<F>& state, int row) {
+    log_joins_.resize(state.partition.n_slots());
+    for (const int slot : state.partition.active()) refresh_join(state, slot);
+    score_block(state, std::span<const int>(&row, 1));
+    fill_weights(state, row, 0);
+    weights_.resize(state.partition.active().size() + 1);
+    return weights_;
+  }
+
+ private:
+  static constexpr int block = F::Clusters::rows_at_once;
+  static constexpr int stay = -1;
+  static constexpr int fresh = -2;
+
+  void refresh_join(const State<F>& state, int slot) {
+    log_joins_[slot] = state.prior.log_join(state.partition.size(slot));
+  }
+
+  void score_block(State<F>& state, std::span<const int> rows) {
+    state.clusters.load(rows);
+    scores_.resize(static_cast<std::size_t>(state.partition.n_slots()) * block);
+    state.clusters.score(state.partition.active(), scores_.data());
+  }
+
+  void fill_weights(State<F>& state, int row, int b) {
+    const auto& active = state.partition.active();
+    weights_.resize(active.size() + 1);
+    for (std::size_t a = 0; a < active.size(); ++a)
+      weights_[a] =
+          log_joins_[active[a]] + scores_[static_cast<std::size_t>(active[a]) * block + b];
+    const int own = state.partition.slot_of(row);
+    const int others = state.partition.size(own) - 1;
+    weights_[state.partition.position(own)] =
+        others == 0 ? -std::numeric_limits<double>::infinity()
+                    : state.prior.log_join(others) + state.clusters.score_without(own, b);
+    weights_.back() = state.prior.log_new() + state.family.log_alone(row);
+  }
+
+  // Where the row goes: a slot, or `stay`, or `fresh` for a new cluster.
+  int draw(State<F>& state, int row, int b, Stream& random) {
+    fill_weights(state, row, b);
+    const int count = static_cast<int>(weights_.size());
+    const int choice = kernels_.pick(count, weights_.data(), random.uniform());
+    if (choice < 0)
+      throw std::runtime_error("a cluster's density of a row is not a number; rescale X");
+    const int own = state.partition.slot_of(row);
+    if (choice == count - 1) return state.partition.size(own) == 1 ? stay : fresh;
+    const int slot = state.partition.active()[choice];
+    return slot == own ? stay : slot;
+  }
+
+  void move(State<F>& state, int row, int target, bool more_rows) {
+    const int from = state.partition.slot_of(row);
+    const int to = target == fresh ? state.open_cluster() : target;
+    state.move_row(row, to);
+    const bool left_some = state.partition.size(from) > 0;
+    log_joins_.resize(state.partition.n_slots());
+    if (left_some) refresh_join(state, from);
+    refresh_join(state, to);
+    if (!more_rows) return;
+    scores_.resize(static_cast<std::size_t>(state.partition.n_slots()) * block);
+    const int changed[] = {to, from};
+    state.clusters.score(std::span<const int>(changed, left_some ? 2 : 1), scores_.data());
+  }
+
+  const Kernels& kernels_ = kernels();
+  std::vector<double> log_joins_, scores_, weights_;
+};
+
+}  // namespace mixwood

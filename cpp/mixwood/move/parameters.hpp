@@ -1,0 +1,159 @@
+// u and the prior's parameters given the partition. With K clusters, v = log u, tau = 1 + u:
+//
+// DP          u/(1+u) ~ Beta(n, alpha);  alpha ~ Gamma(a+K, b + log tau)
+// NGGP        v by slice, n v + (K sigma - n) log tau - alpha (tau^sigma - 1), alpha integrated out
+//             if random: ... - (a+K) log(b + tau^sigma - 1); sigma by slice likewise;
+//             then alpha ~ Gamma(a+K, b + tau^sigma - 1)
+// Pitman-Yor  theta, sigma by slice on the partition law; u/(1+u) ~ Beta(n, theta);
+//             alpha ~ Gamma(theta/sigma + K, tau^sigma)
+//
+// Integrating alpha out where it is random lets u and sigma move without dragging it along.
+#pragma once
+
+#include <cmath>
+
+#include "mixwood/move/report.hpp"
+#include "mixwood/numerics/special.hpp"
+#include "mixwood/prior.hpp"
+#include "mixwood/random/slice.hpp"
+#include "mixwood/random/stream.hpp"
+#include "mixwood/state/partition.hpp"
+
+namespace mixwood {
+
+class ParameterUpdate {
+ public:
+  void operator()(Prior& prior, const Partition& partition, Stream& random, MoveReport& report) {
+    const Timed timed(report);
+    PriorValues values = prior.values();
+    switch (prior.settings().kind) {
+      case PriorKind::dirichlet_process:
+        draw_dirichlet_u(values, partition, random);
+        draw_alpha(prior.settings(), values, partition, random);
+        break;
+      case PriorKind::generalized_gamma:
+        slice_u(prior.settings(), values, partition, random);
+        slice_sigma(prior.settings(), values, partition, random);
+        draw_alpha(prior.settings(), values, partition, random);
+        break;
+      case PriorKind::pitman_yor:
+        slice_theta(prior.settings(), values, partition, random);
+        slice_pitman_yor_sigma(prior.settings(), values, partition, random);
+        draw_pitman_yor_mass(values, partition, random);
+        break;
+    }
+    prior.set(values);
+    ++report.proposed;
+    ++report.accepted;
+  }
+
+  // u alone, at the start of a chain (for Pitman-Yor with its latent alpha).
+  void start(Prior& prior, const Partition& partition, Stream& random) {
+    PriorValues values = prior.values();
+    values.log_u = std::log(partition.n_rows());
+    switch (prior.settings().kind) {
+      case PriorKind::dirichlet_process:
+        draw_dirichlet_u(values, partition, random);
+        break;
+      case PriorKind::generalized_gamma:
+        slice_u(prior.settings(), values, partition, random);
+        break;
+      case PriorKind::pitman_yor:
+        draw_pitman_yor_mass(values, partition, random);
+        break;
+    }
+    prior.set(values);
+  }
+
+ private:
+  static void draw_dirichlet_u(PriorValues& values, const Partition& partition, Stream& random) {
+    const double above = random.log_gamma_draw(partition.n_rows());
+    values.log_u = above - random.log_gamma_draw(std::exp(values.log_alpha));
+  }
+
+  // -alpha (tau^sigma - 1), or with alpha ~ Gamma(a, b) integrated out over its K powers.
+  static double log_mass_term(const PriorSettings& settings, double log_alpha, double z, double K) {
+    if (settings.alpha)
+      return -(settings.alpha->shape + K) * log_shifted_exp(settings.alpha->rate, z);
+    return -std::exp(log_alpha) * std::expm1(z);
+  }
+
+  static void slice_u(const PriorSettings& settings, PriorValues& values,
+                      const Partition& partition, Stream& random) {
+    const double n = partition.n_rows();
+    const double K = partition.n_clusters();
+    const double sigma = values.sigma;
+    auto log_density = [&](double v) {
+      const double log_tau = softplus(v);
+      return n * v + (K * sigma - n) * log_tau +
+             log_mass_term(settings, values.log_alpha, sigma * log_tau, K);
+    };
+    values.log_u = slice_on_line(values.log_u, 3.0, log_density, random);
+  }
+
+  static void slice_sigma(const PriorSettings& settings, PriorValues& values,
+                          const Partition& partition, Stream& random) {
+    if (!settings.sigma) return;
+    const double K = partition.n_clusters();
+    const double log_tau = softplus(values.log_u);
+    auto log_density = [&](double sigma) {
+      return log_sigma_sizes(*settings.sigma, sigma, partition) + K * sigma * log_tau +
+             log_mass_term(settings, values.log_alpha, sigma * log_tau, K);
+    };
+    values.sigma = slice_on_unit(values.sigma, log_density, random);
+  }
+
+  static void draw_alpha(const PriorSettings& settings, PriorValues& values,
+                         const Partition& partition, Stream& random) {
+    if (!settings.alpha) return;
+    const double log_tau = softplus(values.log_u);
+    const double log_rate = settings.kind == PriorKind::dirichlet_process
+                                ? std::log(settings.alpha->rate + log_tau)
+                                : log_shifted_exp(settings.alpha->rate, values.sigma * log_tau);
+    values.log_alpha =
+        random.log_gamma_draw(settings.alpha->shape + partition.n_clusters()) - log_rate;
+  }
+
+  static void slice_theta(const PriorSettings& settings, PriorValues& values,
+                          const Partition& partition, Stream& random) {
+    if (!settings.theta) return;
+    const double n = partition.n_rows();
+    const double K = partition.n_clusters();
+    auto log_density = [&](double t) {
+      const double theta = std::exp(t);
+      return settings.theta->shape * t - settings.theta->rate * theta + log_gamma(theta) -
+             log_gamma(theta + n) + log_gamma(theta / values.sigma + K) -
+             log_gamma(theta / values.sigma);
+    };
+    values.theta = std::exp(slice_on_line(std::log(values.theta), 2.0, log_density, random));
+  }
+
+  static void slice_pitman_yor_sigma(const PriorSettings& settings, PriorValues& values,
+                                     const Partition& partition, Stream& random) {
+    if (!settings.sigma) return;
+    const double K = partition.n_clusters();
+    auto log_density = [&](double sigma) {
+      return log_sigma_sizes(*settings.sigma, sigma, partition) +
+             log_gamma(values.theta / sigma + K) - log_gamma(values.theta / sigma);
+    };
+    values.sigma = slice_on_unit(values.sigma, log_density, random);
+  }
+
+  static void draw_pitman_yor_mass(PriorValues& values, const Partition& partition,
+                                   Stream& random) {
+    const double above = random.log_gamma_draw(partition.n_rows());
+    values.log_u = above - random.log_gamma_draw(values.theta);
+    values.log_alpha = random.log_gamma_draw(values.theta / values.sigma + partition.n_clusters()) -
+                       values.sigma * softplus(values.log_u);
+  }
+
+  // log p(sigma) + K log sigma + sum_c log Gamma(|c|-sigma)/Gamma(1-sigma).
+  static double log_sigma_sizes(const BetaHyper& hyper, double sigma, const Partition& partition) {
+    double total = (hyper.a - 1) * std::log(sigma) + (hyper.b - 1) * std::log1p(-sigma) +
+                   partition.n_clusters() * (std::log(sigma) - log_gamma(1 - sigma));
+    for (const int slot : partition.active()) total += log_gamma(partition.size(slot) - sigma);
+    return total;
+  }
+};
+
+}  // namespace mixwood

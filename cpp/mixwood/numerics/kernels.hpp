@@ -1,0 +1,68 @@
+// The hot loops, compiled once for each instruction set and chosen at run time.
+//
+// Every instruction set's copy lives in a translation unit and a namespace of its own
+// (cpp/kernels/), and is reached only through this table: a shared inline function could be
+// linked from the wrong copy. The environment variable MIXWOOD_ISA=baseline|v3 forces one.
+#pragma once
+
+#include <cstdint>
+
+namespace mixwood {
+
+// Rows that the kernels score at once. A block is stored column by column: entry (j, b) of
+// the block at [j * block_rows + b].
+inline constexpr int block_rows = 16;
+
+// One Gaussian cluster's predictive: base - half * log(1 + fraction * |L^-1 (x - mean)|^2).
+struct StudentTerms {
+  double base;
+  double half;
+  double fraction;
+};
+
+struct Kernels {
+  const char* name;
+
+  // Gaussian, full covariance. `scratch` holds d * block_rows; `quadratic` receives the
+  // squared distances, `scores` the log predictives.
+  void (*gaussian)(int d, const double* factor, const double* mean, const double* rows,
+                   StudentTerms terms, double* scratch, double* quadratic, double* scores);
+
+  // Gaussian, one variance for all columns; as above with |x - mean|^2.
+  void (*spherical)(int d, const double* mean, const double* rows, StudentTerms terms,
+                    double* quadratic, double* scores);
+
+  // Gaussian, independent columns. In column j: base[j] - half[j] log(1 + (x-mean)^2 scale[j]),
+  // counted where present (1 or 0).
+  void (*diagonal)(int d, const double* mean, const double* scale, const double* half,
+                   const double* base, const double* rows, const double* present, double* scores);
+  // The same where nothing is missing: one `half` for all columns, and `base` their sum.
+  void (*diagonal_complete)(int d, const double* mean, const double* scale, double half,
+                            double base, const double* rows, double* scores);
+
+  // Poisson: in column j, logGamma(a[j] + x) + constant[j] + slope[j] x where present.
+  void (*poisson)(int d, const double* a, const double* constant, const double* slope,
+                  const double* rows, const double* present, double* scores);
+
+  // Sums of table entries: scores[b] = sum_j table[places[j, b]].
+  void (*table_sums)(int d, const double* table, const std::int32_t* places, double* scores);
+
+  // Multinomial: one sparse row against all slots. `table` holds each word's counts over the
+  // slots, `stride` apart; scores[k] = sum over words of log of the rising factorial
+  // (beta + N_wk)(beta + N_wk + 1)...(x factors). `budget` factors fit between renormalizations.
+  void (*multinomial)(int nonzeros, const std::int32_t* words, const std::int32_t* counts,
+                      const std::int32_t* table, std::int64_t stride, int slots, double beta,
+                      int budget, double* scores);
+
+  // values[k] = logGamma(values[k]), each > 0.
+  void (*log_gammas)(int count, double* values);
+
+  // Picks k with probability proportional to exp(log_weights[k]): the first whose cumulative
+  // sum exceeds uniform * total; -1 if they are not numbers. Overwrites log_weights.
+  int (*pick)(int count, double* log_weights, double uniform);
+};
+
+// The table in force: the best that this processor runs, or the one MIXWOOD_ISA names.
+const Kernels& kernels();
+
+}  // namespace mixwood

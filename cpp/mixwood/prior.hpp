@@ -1,0 +1,93 @@
+// Priors on partitions: normalized random measures, and Pitman-Yor as one with a random mass.
+//
+//   p(X, Pi, u) = u^(n-1) exp(-psi(u)) / Gamma(n) * prod_c kappa(|c|, u) P(X_c),   tau = 1 + u
+//   DP:    psi = alpha log tau           kappa(k) = alpha Gamma(k) tau^-k
+//   NGGP:  psi = alpha (tau^sigma - 1)   kappa(k) = alpha sigma Gamma(k-sigma)/Gamma(1-sigma)
+//   tau^(sigma-k)
+//
+// u and alpha are kept in logs: with a random alpha, u can be astronomically large.
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include "mixwood/numerics/special.hpp"
+
+namespace mixwood {
+
+enum class PriorKind { dirichlet_process, generalized_gamma, pitman_yor };
+
+struct GammaHyper {
+  double shape;
+  double rate;
+};
+struct BetaHyper {
+  double a;
+  double b;
+};
+
+// What the user said: which prior, and which of its parameters are random.
+struct PriorSettings {
+  PriorKind kind;
+  std::optional<GammaHyper> alpha;
+  std::optional<BetaHyper> sigma;
+  std::optional<GammaHyper> theta;
+};
+
+// The current values. sigma is 0 for the Dirichlet process; theta is used by Pitman-Yor alone.
+struct PriorValues {
+  double log_u = 0;
+  double log_alpha = 0;
+  double sigma = 0;
+  double theta = 0;
+};
+
+class Prior {
+ public:
+  Prior(PriorSettings settings, PriorValues values) : settings_(settings) { set(values); }
+
+  const PriorSettings& settings() const { return settings_; }
+  const PriorValues& values() const { return values_; }
+
+  void set(PriorValues values) {
+    values_ = values;
+    log_tau_ = softplus(values.log_u);
+    if (is_dirichlet()) {
+      log_new_ = values.log_alpha;
+      log_gamma_one_ = 0;
+    } else {
+      log_new_ = values.log_alpha + std::log(values.sigma) + values.sigma * log_tau_;
+      log_gamma_one_ = log_gamma(1 - values.sigma);
+    }
+  }
+
+  bool is_dirichlet() const { return settings_.kind == PriorKind::dirichlet_process; }
+
+  double log_tau() const { return log_tau_; }
+
+  double psi() const {
+    const double alpha = std::exp(values_.log_alpha);
+    if (is_dirichlet()) return alpha * log_tau_;
+    // In one exponential: alpha may be tiny just where tau^sigma is huge.
+    const double z = values_.sigma * log_tau_;
+    if (z > 30) return std::exp(values_.log_alpha + z) - alpha;
+    return alpha * std::expm1(z);
+  }
+
+  double log_kappa(double size) const {
+    return log_new_ + log_gamma(size - values_.sigma) - log_gamma_one_ - size * log_tau_;
+  }
+
+  // log kappa(k+1)/kappa(k) and log kappa(1), their common factor 1/tau left out.
+  double log_join(double size) const { return std::log(size - values_.sigma); }
+  double log_new() const { return log_new_; }
+
+ private:
+  PriorSettings settings_;
+  PriorValues values_;
+  double log_tau_ = 0;
+  double log_new_ = 0;
+  double log_gamma_one_ = 0;
+};
+
+}  // namespace mixwood

@@ -1,0 +1,91 @@
+// The state of a chain: a partition, the statistics of its clusters, and the prior's values.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "mixwood/family/family.hpp"
+#include "mixwood/numerics/special.hpp"
+#include "mixwood/prior.hpp"
+#include "mixwood/state/partition.hpp"
+
+namespace mixwood {
+
+template <Family F>
+struct State {
+  const F& family;
+  Partition partition;
+  typename F::Clusters clusters;
+  Prior prior;
+
+  State(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels)
+      : family(the_family), partition(labels), clusters(the_family), prior(the_prior) {
+    rebuild();
+  }
+
+  void assign(std::span<const std::int32_t> labels, PriorValues values) {
+    partition.assign(labels);
+    prior.set(values);
+    rebuild();
+  }
+
+  // Statistics from the rows themselves: what rounding has added up over many moves is gone, and
+  // so are slots that nobody uses.
+  void rebuild() {
+    partition.compact();
+    clusters.grow(partition.n_slots());
+    for (int slot = 0; slot < partition.n_slots(); ++slot) clusters.clear(slot);
+    for (int row = 0; row < partition.n_rows(); ++row)
+      clusters.observe(partition.slot_of(row), row);
+  }
+
+  // Opens an empty cluster, statistics and all.
+  int open_cluster() {
+    const int slot = partition.open();
+    clusters.grow(partition.n_slots());
+    clusters.clear(slot);
+    return slot;
+  }
+
+  // Takes the row from its cluster to another and closes the old one if it is empty.
+  void move_row(int row, int to) {
+    const int from = partition.slot_of(row);
+    clusters.forget(from, row);
+    clusters.observe(to, row);
+    partition.move(row, to);
+    if (partition.size(from) == 0) partition.close(from);
+  }
+
+  // log p(X, Pi, u | alpha, sigma), row constants left out.
+  double log_joint() {
+    const double n = partition.n_rows();
+    double total = (n - 1) * prior.values().log_u - prior.psi() - log_gamma(n);
+    for (const int slot : partition.active())
+      total += prior.log_kappa(partition.size(slot)) + clusters.log_marginal(slot);
+    return total;
+  }
+
+  // Debug: recomputes every cluster's marginal from its rows and throws where the books differ.
+  void check() {
+    partition.check();
+    std::vector<double> statistics(static_cast<std::size_t>(partition.n_slots()) *
+                                   family.statistic_size());
+    auto of = [&](int slot) {
+      return statistics.data() + static_cast<std::size_t>(slot) * family.statistic_size();
+    };
+    for (int row = 0; row < partition.n_rows(); ++row)
+      family.observe(of(partition.slot_of(row)), row);
+    for (const int slot : partition.active()) {
+      const double kept = clusters.log_marginal(slot);
+      const double fresh = family.log_marginal(of(slot));
+      if (!(std::abs(kept - fresh) <= 1e-6 * (1 + std::abs(fresh))))
+        throw std::logic_error("cluster in slot " + std::to_string(slot) + ": log marginal kept " +
+                               std::to_string(kept) + ", recomputed " + std::to_string(fresh));
+    }
+  }
+};
+
+}  // namespace mixwood

@@ -1,0 +1,87 @@
+"""mixwood: Bayesian clustering with normalized random measure mixtures.
+
+>>> import mixwood as mw
+>>> X, truth = mw.datasets.toy()
+>>> model = mw.Mixture(mw.Gaussian(), mw.NGGP())
+>>> post = mw.sample(model, X, draws=20, warmup=10, chains=2, seed=0, progress=False)
+>>> post.n_clusters.shape
+(2, 20)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from mixwood import hyper
+from mixwood.families import (
+    Bernoulli,
+    Categorical,
+    DiagonalGaussian,
+    Gaussian,
+    Likelihood,
+    Multinomial,
+    Poisson,
+    SphericalGaussian,
+)
+from mixwood.model import Mixture
+from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
+from mixwood.samplers import Gibbs
+
+if TYPE_CHECKING:
+    from mixwood import datasets, reference, testing
+    from mixwood.posterior import Posterior
+    from mixwood.sample import sample
+    from mixwood.simulate import simulate
+    from mixwood.storage import load
+
+__all__ = [
+    "NGGP",
+    "Bernoulli",
+    "Categorical",
+    "DiagonalGaussian",
+    "DirichletProcess",
+    "Gaussian",
+    "Gibbs",
+    "Likelihood",
+    "Mixture",
+    "Multinomial",
+    "NormalizedInverseGaussian",
+    "PitmanYor",
+    "Poisson",
+    "Posterior",
+    "SphericalGaussian",
+    "datasets",
+    "hyper",
+    "load",
+    "reference",
+    "sample",
+    "simulate",
+    "testing",
+]
+
+#: What is imported only when it is first asked for, and where it is.
+_LATER = {
+    "Posterior": "mixwood.posterior",
+    "load": "mixwood.storage",
+    "sample": "mixwood.sample",
+    "simulate": "mixwood.simulate",
+}
+_MODULES = ("datasets", "reference", "testing")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        value = getattr(import_module(_LATER[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"mixwood.{name}")
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("mixwood")
+    else:
+        raise AttributeError(f"module 'mixwood' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

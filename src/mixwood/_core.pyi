@@ -1,0 +1,113 @@
+"""The compiled core of mixwood."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class Family:
+    """A conjugate family over the rows of a data set."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def statistic_size(self) -> int: ...
+
+    def statistics(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """The additive statistic of some rows."""
+
+    def observe(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """The statistic with one row more."""
+
+    def forget(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """The statistic with one of its rows fewer."""
+
+    def merge(self, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """The statistic of two disjoint sets of rows."""
+
+    def log_marginal_of(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """log P(X_c) from a statistic, row constants left out."""
+
+    def log_marginal(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """log P(X_c) of some rows, row constants left out."""
+
+    def log_alone(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """log P(x_i) of every row, row constants left out."""
+
+def gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float, psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Family:
+    """
+    Gaussian rows, centred on the prior mean, under a Normal-Wishart prior.
+    """
+
+def diagonal_gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float) -> Family:
+    """Rows centred on the prior mean and in units in which psi is 1."""
+
+def spherical_gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float) -> Family:
+    """Rows centred on the prior mean and in units in which psi is 1."""
+
+def multinomial(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, beta: float) -> Family:
+    """Sparse rows of counts under a symmetric Dirichlet prior."""
+
+def categorical(codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pseudo_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
+    """
+    Independent categorical columns under Dirichlet priors; negative codes are missing.
+    """
+
+def poisson(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shape: float, rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
+    """
+    Independent Poisson columns under Gamma priors; NaN entries are missing.
+    """
+
+class Chain:
+    """One Markov chain over partitions."""
+
+    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, subset: int) -> None:
+        """
+        alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed.
+        """
+
+    def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float) -> int:
+        """
+        Go on until all draws are written, the seconds are over or stop() was called; return the iterations done.
+        """
+
+    def stop(self) -> None:
+        """End the run soon; safe from any thread."""
+
+    def reports(self) -> list:
+        """What each move did so far."""
+
+    def state(self) -> dict:
+        """The current labels and parameters."""
+
+    def set_state(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_u: float, log_alpha: float, sigma: float, theta: float) -> None:
+        """Put the chain into a state."""
+
+    def iterate(self, count: int = 1) -> None:
+        """Run some iterations and keep nothing."""
+
+    def replicate(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], iterations: int) -> dict:
+        """Run each of many starts for some iterations; return where each ended."""
+
+    def log_joint(self) -> float:
+        """log p(X, Pi, u | alpha, sigma), row constants left out."""
+
+    @property
+    def n_clusters(self) -> int: ...
+
+    def check(self) -> None:
+        """Recompute every invariant from scratch; raise if one does not hold."""
+
+    def log_weights(self, row: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """One row's Gibbs log weights: clusters in list order, then a new one."""
+
+    def log_ordinates(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """
+        log p(x_i | the other rows, their partition, u) of every row, row constants left out.
+        """
+
+def instruction_set() -> str:
+    """The instruction set whose kernels are in force."""

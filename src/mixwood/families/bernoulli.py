@@ -1,0 +1,92 @@
+"""Clusters of binary columns: a Beta prior for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood.checks import positive_number, whole_number
+from mixwood.data import whole_number_matrix
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.categorical import bind_codes
+
+if TYPE_CHECKING:
+    from mixwood import _core
+
+__all__ = ["Bernoulli"]
+
+
+@dataclass(frozen=True, eq=False)
+class Bernoulli(Likelihood):
+    """Independent columns of zeros and ones; missing entries (NaN) are skipped.
+
+    Parameters
+    ----------
+    a, b : float
+        Pseudo-counts of ones and of zeros.
+    columns : int, optional
+        How many columns; the data's width by default.
+
+    Notes
+    -----
+    In each column, with ``s`` ones and ``f`` zeros among the present entries of the
+    cluster, ``P(x) = B(a+s, b+f) / B(a, b)``.
+
+    Examples
+    --------
+    >>> Bernoulli(a=0.5, b=0.5)
+    Bernoulli(a=0.5, b=0.5, columns=None)
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+    columns: int | None = None
+    skips_missing = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", positive_number(self.a, "a"))
+        object.__setattr__(self, "b", positive_number(self.b, "b"))
+        if self.columns is not None:
+            whole_number(self.columns, "columns", at_least=1)
+
+    @property
+    def width(self) -> int | None:
+        """How many columns the parameters are for, or None while open."""
+        return self.columns
+
+    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
+        """Return `X` as a matrix of 0 and 1, NaN where missing."""
+        width = width if width is not None else self.width
+        X = whole_number_matrix(X, name=name, width=width, missing=True)
+        if np.any(X > 1):
+            raise ValueError(f"{name} must hold only 0, 1 and NaN, got {int(np.nanmax(X))}")
+        return X
+
+    def resolve(self, X: Data) -> Bernoulli:
+        """Return a copy with `columns` explicit."""
+        return replace(self, columns=int(X.shape[1]))
+
+    def resolve_standard(self, width: int) -> Bernoulli:
+        """Return a copy for `width` columns."""
+        return replace(self, columns=width)
+
+    def bind(self, X: Data) -> _core.Family:
+        """Return the compiled family over the rows of `X`: two categories a column."""
+        assert isinstance(X, np.ndarray)
+        return bind_codes(X, [np.array([self.b, self.a])] * X.shape[1])
+
+    def row_constants(self, X: Data) -> FloatArray:
+        """Return zeros: the compiled family leaves nothing out."""
+        return np.zeros(X.shape[0])
+
+    def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Draw each cluster's probabilities from the prior, then one row a label."""
+        assert self.columns is not None
+        X = np.empty((len(labels), self.columns))
+        for k in np.unique(labels):
+            members = np.flatnonzero(labels == k)
+            probabilities = rng.beta(self.a, self.b, self.columns)
+            X[members] = rng.random((len(members), self.columns)) < probabilities
+        return X

@@ -1,0 +1,118 @@
+"""Gaussian clusters that are round: one variance a cluster for all columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood.checks import positive_number, shown
+from mixwood.data import real_matrix
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.gaussian import SCALE_FRACTION, _vector, refuse_extreme_spread
+
+if TYPE_CHECKING:
+    from mixwood import _core
+
+__all__ = ["SphericalGaussian"]
+
+
+@dataclass(frozen=True, eq=False)
+class SphericalGaussian(Likelihood):
+    """Gaussian clusters with one variance for all columns.
+
+    Parameters
+    ----------
+    r : float
+        How many observations the prior mean is worth.
+    nu : float
+        Degrees of freedom of the variance, above 0; 7 by default.
+    mean : array of shape (d,), optional
+        Prior mean; the sample mean by default.
+    scale : "data" or float
+        The prior scale ``psi``, in squared units. ``"data"`` is ``c (nu-2) s^2`` with
+        ``s^2`` the sample variance averaged over columns.
+
+    Notes
+    -----
+    With ``n = |c|`` and ``psi_n = psi + sum |x-xbar|^2 + r n/(r+n) |xbar-m|^2``::
+
+        P(X_c) = pi^(-nd/2) (r/(r+n))^(d/2) psi^(nu/2) psi_n^(-(nu+nd)/2)
+                 Gamma((nu+nd)/2) / Gamma(nu/2)
+
+    Examples
+    --------
+    >>> SphericalGaussian(scale=2)
+    SphericalGaussian(r=0.1, nu=7.0, mean=None, scale=2.0)
+    """
+
+    r: float = 0.1
+    nu: float = 7.0
+    mean: Any = None
+    scale: Any = "data"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "r", positive_number(self.r, "r"))
+        object.__setattr__(self, "nu", positive_number(self.nu, "nu"))
+        if self.mean is not None:
+            object.__setattr__(self, "mean", _vector(self.mean, "mean"))
+        if isinstance(self.scale, str):
+            if self.scale != "data":
+                raise ValueError(f"scale must be 'data' or a number, got {shown(self.scale)}")
+        else:
+            object.__setattr__(self, "scale", positive_number(self.scale, "scale"))
+
+    @property
+    def width(self) -> int | None:
+        """How many columns the parameters are for, or None while they are open."""
+        return None if self.mean is None else int(self.mean.shape[0])
+
+    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
+        """Return `X` as a matrix of finite floats."""
+        return real_matrix(X, name=name, width=width if width is not None else self.width)
+
+    def resolve(self, X: Data) -> SphericalGaussian:
+        """Return a copy with `mean` and `scale` explicit, from `X` where open."""
+        assert isinstance(X, np.ndarray)
+        mean = X.mean(axis=0) if self.mean is None else self.mean
+        scale = self.scale
+        if isinstance(scale, str):
+            varies = bool(np.any(X.max(axis=0) > X.min(axis=0)))
+            with np.errstate(over="ignore", invalid="ignore"):
+                variance = X.var(axis=0, ddof=1).mean() if varies else 1.0
+            refuse_extreme_spread(np.array([variance]))
+            scale = float(variance) * SCALE_FRACTION * max(self.nu - 2, 1.0)
+        if not np.all(np.isfinite(mean)):
+            raise ValueError("X is too large: its column means overflow; rescale X")
+        return replace(self, mean=mean, scale=scale)
+
+    def resolve_standard(self, width: int) -> SphericalGaussian:
+        """Return a copy whose open parameters are those of standardized data."""
+        mean = np.zeros(width) if self.mean is None else self.mean
+        scale = self.scale
+        if isinstance(scale, str):
+            scale = SCALE_FRACTION * max(self.nu - 2, 1.0)
+        return replace(self, mean=mean, scale=scale)
+
+    def bind(self, X: Data) -> _core.Family:
+        """Return the compiled family over `X`, centred and in units of `scale`."""
+        from mixwood import _core
+
+        return _core.spherical_gaussian((X - self.mean) / np.sqrt(self.scale), self.r, self.nu)
+
+    def row_constants(self, X: Data) -> FloatArray:
+        """Return the log Jacobian of the units in which the core sees the rows."""
+        assert isinstance(X, np.ndarray)
+        return np.full(X.shape[0], -0.5 * X.shape[1] * np.log(self.scale))
+
+    def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Draw each cluster's mean and variance from the prior, then one row a label."""
+        d = self.mean.shape[0]
+        X = np.empty((len(labels), d))
+        for k in np.unique(labels):
+            members = np.flatnonzero(labels == k)
+            deviation = 1 / np.sqrt(rng.gamma(self.nu / 2, 2 / self.scale))
+            mean = rng.normal(self.mean, deviation / np.sqrt(self.r))
+            X[members] = rng.normal(mean, deviation, (len(members), d))
+        return X

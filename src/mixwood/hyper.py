@@ -1,0 +1,65 @@
+"""Priors on the parameters of a prior: what `alpha`, `sigma` and `theta` may be drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mixwood.checks import positive_number
+
+__all__ = ["Beta", "Gamma"]
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """A Gamma distribution by shape and rate, for `alpha` and `theta`.
+
+    Parameters
+    ----------
+    shape, rate : float
+        Positive. The density is proportional to ``x**(shape - 1) * exp(-rate * x)``.
+
+    Examples
+    --------
+    >>> Gamma(2, 1).mean
+    2.0
+    """
+
+    shape: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", positive_number(self.shape, "shape"))
+        object.__setattr__(self, "rate", positive_number(self.rate, "rate"))
+
+    @property
+    def mean(self) -> float:
+        """The expectation, ``shape / rate``."""
+        return self.shape / self.rate
+
+
+@dataclass(frozen=True)
+class Beta:
+    """A Beta distribution on (0, 1), for `sigma`.
+
+    Parameters
+    ----------
+    a, b : float
+        Positive. The density is proportional to ``x**(a - 1) * (1 - x)**(b - 1)``.
+
+    Examples
+    --------
+    >>> Beta(2, 4).mean
+    0.3333333333333333
+    """
+
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", positive_number(self.a, "a"))
+        object.__setattr__(self, "b", positive_number(self.b, "b"))
+
+    @property
+    def mean(self) -> float:
+        """The expectation, ``a / (a + b)``."""
+        return self.a / (self.a + self.b)

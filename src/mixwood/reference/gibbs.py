@@ -1,0 +1,175 @@
+"""The marginal Gibbs sampler in plain numpy, to be read beside model.md."""
+
+from __future__ import annotations
+
+from math import inf, lgamma, log
+from typing import Any
+
+import numpy as np
+
+from mixwood.families.base import Data, FloatArray, IntArray
+from mixwood.model import Mixture
+from mixwood.reference.families import dense, family_of
+from mixwood.reference.priors import (
+    log_kappa,
+    log_new_weight,
+    psi,
+    start_parameters,
+    update_parameters,
+)
+from mixwood.reference.random import Stream
+
+__all__ = ["GibbsChain", "in_order_of_appearance"]
+
+
+def in_order_of_appearance(labels: Any) -> IntArray:
+    """Return `labels` renumbered 0, 1, ... in the order in which they first appear.
+
+    Examples
+    --------
+    >>> in_order_of_appearance([7, 2, 7, 0])
+    array([0, 1, 0, 2])
+    """
+    _, first, inverse = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse.ravel()], dtype=np.int64)
+
+
+class GibbsChain:
+    """A chain of partitions and parameters.
+
+    Parameters
+    ----------
+    model : Mixture
+        With every parameter of its likelihood explicit.
+    X : array or csr_array
+        Checked data.
+    labels : array of n integers
+        Where the chain starts.
+    rng : numpy.random.Generator
+        Its uniforms are used in the same order as by the compiled core.
+    subset : int, optional
+        How many rows a sweep visits; all by default.
+    """
+
+    def __init__(
+        self,
+        model: Mixture,
+        X: Data,
+        labels: Any,
+        rng: np.random.Generator,
+        subset: int | None = None,
+    ) -> None:
+        self.model = model
+        self.family = family_of(model.likelihood)
+        self.X = dense(X)
+        self.stream = Stream(rng)
+        self.subset = subset
+        self.order = np.arange(len(self.X))
+        self._set_labels(labels)
+        self.parameters = start_parameters(model.prior, self.sizes, self.stream)
+
+    def _set_labels(self, labels: Any) -> None:
+        self.assignment = in_order_of_appearance(labels)
+        clusters = range(int(self.assignment.max()) + 1)
+        self.sizes = [int(np.sum(self.assignment == c)) for c in clusters]
+        self.stats = [self.family.of(self.X[self.assignment == c]) for c in clusters]
+
+    def set_state(
+        self, labels: Any, log_u: float, log_alpha: float, sigma: float, theta: float
+    ) -> None:
+        """Put the chain into a given state."""
+        self._set_labels(labels)
+        self.parameters.log_u, self.parameters.log_alpha = float(log_u), float(log_alpha)
+        self.parameters.sigma, self.parameters.theta = float(sigma), float(theta)
+
+    @property
+    def labels(self) -> IntArray:
+        """The clusters of the rows, numbered in order of appearance."""
+        return in_order_of_appearance(self.assignment)
+
+    @property
+    def log_u(self) -> float:
+        """The log of the auxiliary variable."""
+        return self.parameters.log_u
+
+    @property
+    def log_alpha(self) -> float:
+        """The log of the total mass."""
+        return self.parameters.log_alpha
+
+    @property
+    def sigma(self) -> float:
+        """The discount; 0 for the Dirichlet process."""
+        return self.parameters.sigma
+
+    @property
+    def theta(self) -> float:
+        """The strength of Pitman-Yor; 0 for the others."""
+        return self.parameters.theta
+
+    def iterate(self, iterations: int = 1) -> None:
+        """Sweep over the rows, then move the parameters."""
+        for _ in range(iterations):
+            for i in self._rows_to_visit():
+                self._visit(int(i))
+            update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
+
+    def _rows_to_visit(self) -> IntArray:
+        if not self.subset:
+            return np.arange(len(self.X))
+        self.stream.shuffle_front(self.order, self.subset)
+        return self.order[: self.subset].copy()
+
+    def log_weights(self, i: int) -> FloatArray:
+        """Return the log weights of row `i`, already taken out: the clusters, then a new one.
+
+        ``(|c| - sigma) P(x_i | X_c)`` and ``tau kappa(1, u) P(x_i)``; the common factor
+        ``1/tau`` is left out. A cluster that lost its only row cannot be chosen.
+        """
+        row, family = self.X[i], self.family
+        weights = np.full(len(self.stats) + 1, -inf)
+        for c, (size, stat) in enumerate(zip(self.sizes, self.stats, strict=True)):
+            if size > 0:
+                predictive = family.log_marginal(family.observe(stat, row))
+                predictive -= family.log_marginal(stat)
+                weights[c] = log(size - self.sigma) + predictive
+        alone = family.log_marginal(family.observe(family.empty(), row))
+        weights[-1] = log_new_weight(self.model.prior, self.parameters) + alone
+        return weights
+
+    def _visit(self, i: int) -> None:
+        """Take row `i` out of its cluster and put it where the weights say."""
+        row, family, old = self.X[i], self.family, int(self.assignment[i])
+        self.sizes[old] -= 1
+        self.stats[old] = family.forget(self.stats[old], row)
+        new = self.stream.pick(self.log_weights(i))
+        if new == len(self.sizes):
+            if self.sizes[old] == 0:
+                new = old  # it was alone and stays alone: it keeps its place in the list
+            else:
+                self.sizes.append(0)
+                self.stats.append(family.empty())
+        self.sizes[new] += 1
+        self.stats[new] = family.observe(self.stats[new], row)
+        self.assignment[i] = new
+        if self.sizes[old] == 0:
+            self._remove(old)
+
+    def _remove(self, c: int) -> None:
+        """Let the last cluster of the list take the place of the empty cluster `c`."""
+        last = len(self.sizes) - 1
+        self.sizes[c], self.stats[c] = self.sizes[last], self.stats[last]
+        self.assignment[self.assignment == last] = c
+        self.sizes.pop()
+        self.stats.pop()
+
+    def log_joint(self) -> float:
+        """Return the log of the joint, every constant included.
+
+        ``u^(n-1) e^-psi(u) / Gamma(n) prod_c kappa(|c|, u) P(X_c)``.
+        """
+        prior, n = self.model.prior, len(self.X)
+        values = (self.log_u, self.log_alpha, self.sigma)
+        total = (n - 1) * self.log_u - psi(prior, *values) - lgamma(n)
+        total += sum(log_kappa(prior, size, *values) for size in self.sizes)
+        return total + sum(self.family.log_marginal(stat) for stat in self.stats)

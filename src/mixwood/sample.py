@@ -1,0 +1,247 @@
+"""`mixwood.sample`: from a model and data to draws from the posterior."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixwood.chains import ChainPlan, ChainResult, make_chain
+from mixwood.checks import positive_number, shown, whole_number
+from mixwood.model import Mixture
+from mixwood.parallel import Job, run_jobs
+from mixwood.posterior import Posterior
+from mixwood.samplers import Gibbs, Sampler, as_sampler
+
+__all__ = ["make_chain", "sample"]
+
+
+def sample(
+    model: Mixture,
+    X: Any,
+    sampler: Sampler | str | None = None,
+    draws: int = 1000,
+    warmup: int = 500,
+    chains: int = 4,
+    seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    init: Any = "one",
+    thin: int = 1,
+    max_seconds: float | None = None,
+    n_jobs: int | None = None,
+    store: str | PathLike[str] | None = None,
+    progress: bool = True,
+) -> Posterior:
+    """Draw partitions of the rows of `X` from their posterior.
+
+    Parameters
+    ----------
+    model : Mixture
+        Likelihood and prior.
+    X : array, data frame or sparse matrix of shape (n, d)
+        One row an item.
+    sampler : Sampler or str, optional
+        Which moves the chains make; `Gibbs()` by default.
+    draws : int
+        Draws kept from each chain.
+    warmup : int
+        Iterations before the first draw.
+    chains : int
+        How many chains.
+    seed : int, SeedSequence, Generator or None
+        The same seed, data and options give the same draws, whatever the number of
+        threads, on one machine and instruction set.
+    init : {"one", "singletons"} or array of shape (n,)
+        The partition to start from: all items in one cluster, each in its own, or
+        labels.
+    thin : int
+        Iterations from one kept draw to the next.
+    max_seconds : float, optional
+        Stop after so long; all chains are cut to the shortest.
+    n_jobs : int, optional
+        How many chains run at once: threads, as many as chains and processors by
+        default, or the joblib backend that is active (then the time limit is each
+        chain's own).
+    store : path, optional
+        A folder to save the posterior to at the end, as `Posterior.save` does.
+    progress : bool
+        Whether to show progress on a terminal or in a notebook.
+
+    Returns
+    -------
+    Posterior
+
+    Examples
+    --------
+    >>> import mixwood as mw
+    >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+    >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+    >>> post.labels.shape
+    (1, 50, 6)
+    """
+    if not isinstance(model, Mixture):
+        raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
+    chosen = Gibbs() if sampler is None else as_sampler(sampler)
+    plan = ChainPlan(
+        warmup=whole_number(warmup, "warmup", at_least=0),
+        draws=whole_number(draws, "draws", at_least=1),
+        thin=whole_number(thin, "thin", at_least=1),
+    )
+    n_chains = whole_number(chains, "chains", at_least=1)
+    limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
+    if n_jobs is not None and whole_number(n_jobs, "n_jobs", at_least=-(10**6)) == 0:
+        raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None")
+    sequence = _seed_sequence(seed)
+    data = model.likelihood.check(X)
+    resolved = model.likelihood.resolve(data)
+    start = _start(init, data.shape[0])
+    _refuse_beyond_memory(n_chains * plan.draws * data.shape[0] * 4)
+    if store is not None:
+        from mixwood.storage import check_destination
+
+        check_destination(store)
+
+    began = time.perf_counter()
+    job = Job(replace(model, likelihood=resolved), data, chosen, plan, limit, start)
+    results = run_jobs(job, _children(sequence, n_chains), n_jobs, progress)
+    settings = {
+        "sampler": repr(chosen),
+        "draws": plan.draws,
+        "warmup": plan.warmup,
+        "thin": plan.thin,
+        "chains": n_chains,
+        "init": init if isinstance(init, str) else "labels",
+        "max_seconds": limit,
+        "seed": {"entropy": sequence.entropy, "spawn_key": list(sequence.spawn_key)},
+        "seconds": time.perf_counter() - began,
+        **_versions(),
+    }
+    posterior = _collect(results, job, model, settings)
+    if store is not None:
+        posterior.save(store)
+    return posterior
+
+
+def _collect(
+    results: Sequence[ChainResult], job: Job, model: Mixture, settings: dict[str, Any]
+) -> Posterior:
+    """Put the chains together, cut to the shortest."""
+    errors = [result.error for result in results if result.error is not None]
+    shortest = min(result.n_draws for result in results)
+    if shortest == 0:
+        raise RuntimeError(
+            errors[0]
+            if errors
+            else "stopped before every chain had its first draw; nothing is kept. "
+            "Give it more time, a shorter warmup or fewer chains"
+        )
+    if shortest < job.plan.draws:
+        reason = f" ({errors[0]})" if errors else ""
+        warnings.warn(
+            f"stopped early{reason}: {shortest} draws are kept of each chain, "
+            f"of {job.plan.draws} asked for",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    arrays = {
+        name: np.stack([result.arrays[name][:shortest] for result in results])
+        for name in results[0].arrays
+    }
+    labels, log_joint, log_u = (arrays.pop(name) for name in ("labels", "log_joint", "log_u"))
+    constant = float(np.sum(job.model.likelihood.row_constants(job.X)))
+    return Posterior(
+        labels=labels,
+        log_joint=log_joint + constant,
+        log_u=log_u,
+        parameters=arrays,
+        model=model,
+        resolved=job.model.likelihood,
+        X=job.X,
+        stats=[result.stats for result in results],
+        settings=settings,
+    )
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    from mixwood import _core
+
+    return {
+        "mixwood": version("mixwood"),
+        "numpy": np.__version__,
+        "instruction_set": _core.instruction_set(),
+    }
+
+
+def _seed_sequence(seed: Any) -> np.random.SeedSequence:
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    if isinstance(seed, np.random.Generator):
+        return np.random.SeedSequence([int(v) for v in seed.integers(2**32, size=4)])
+    if seed is None:
+        return np.random.SeedSequence()
+    try:
+        return np.random.SeedSequence(whole_number(seed, "seed", at_least=0))
+    except TypeError:
+        raise TypeError(
+            f"seed must be None, a whole number, a SeedSequence or a Generator, got {shown(seed)}"
+        ) from None
+
+
+def _children(sequence: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:
+    """Return one seed a chain: what `spawn` gives first, without changing the caller's object."""
+    return [
+        np.random.SeedSequence(
+            sequence.entropy, spawn_key=(*sequence.spawn_key, k), pool_size=sequence.pool_size
+        )
+        for k in range(count)
+    ]
+
+
+@dataclass(frozen=True)
+class _FixedStart:
+    """A start that is the same for every chain."""
+
+    labels: NDArray[np.int32]
+
+    def __call__(self, seed: np.random.SeedSequence) -> NDArray[np.int32]:  # noqa: ARG002
+        return self.labels
+
+
+def _start(init: Any, n: int) -> _FixedStart:
+    if isinstance(init, str):
+        if init == "one":
+            return _FixedStart(np.zeros(n, dtype=np.int32))
+        if init == "singletons":
+            return _FixedStart(np.arange(n, dtype=np.int32))
+        raise ValueError(f"init must be 'one', 'singletons' or {n} labels, got {shown(init)}")
+    labels = np.asarray(init)
+    if labels.shape != (n,):
+        raise ValueError(
+            f"init must be 'one', 'singletons' or an array of {n} labels, one a row of X, "
+            f"got shape {labels.shape}"
+        )
+    if labels.dtype.kind not in "iub" and not (
+        labels.dtype.kind == "f" and np.all(labels == np.floor(labels))
+    ):
+        raise TypeError(f"init must hold whole numbers, got dtype {labels.dtype}")
+    _, codes = np.unique(labels, return_inverse=True)
+    return _FixedStart(codes.astype(np.int32))
+
+
+def _refuse_beyond_memory(needed: int) -> None:
+    """Raise before the run if the labels alone would not fit into memory."""
+    from mixwood.memory import available_bytes
+
+    available = available_bytes()
+    if available is not None and needed > available:
+        raise MemoryError(
+            f"the label draws need {needed / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are "
+            "available; keep fewer with a larger thin (and fewer draws), or run fewer chains"
+        )

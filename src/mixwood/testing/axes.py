@@ -1,0 +1,113 @@
+"""Grids over one parameter: where densities are integrated, drawn from and turned into CDFs.
+
+Each axis has a coordinate with equally spaced points, on which every density met here is
+smooth and dies out at both ends. There the trapezoid rule converges exponentially fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.special import betaln, expit, log_expit, logit
+
+from mixwood import hyper
+from mixwood.expectations import gamma_points
+from mixwood.families.base import FloatArray
+
+__all__ = ["Axis", "fixed_axis", "gamma_axis", "log_u_axis", "sigma_axis"]
+
+#: how far down, in logs, a density is followed
+_DEPTH = 32.0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Points of one parameter.
+
+    Attributes
+    ----------
+    coordinate : array
+        Equally spaced; one point if the parameter is fixed.
+    value : array
+        The parameter at those points.
+    log_weight : array
+        Log of the mass that a point carries: the prior's density, where the axis has one,
+        times the spacing.
+    """
+
+    coordinate: FloatArray
+    value: FloatArray
+    log_weight: FloatArray
+    to_value: Callable[[FloatArray], FloatArray]
+    to_coordinate: Callable[[FloatArray], FloatArray]
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the parameter is a known number."""
+        return len(self.coordinate) == 1
+
+    def draw(self, masses: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw values from the density whose masses at the points are given."""
+        if self.fixed:
+            return np.full(size, self.value[0])
+        cumulative = np.concatenate([[0.0], np.cumsum(masses[1:] + masses[:-1])])
+        quantile = rng.random(size) * cumulative[-1]
+        return self.to_value(np.interp(quantile, cumulative, self.coordinate))
+
+    def cdf(self, masses: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the probability below `values` under the density with these masses."""
+        integral = CubicSpline(self.coordinate, masses / masses.sum()).antiderivative()
+        ends = integral(self.coordinate[0]), integral(self.coordinate[-1])
+        where = np.clip(self.to_coordinate(values), self.coordinate[0], self.coordinate[-1])
+        return np.asarray((integral(where) - ends[0]) / (ends[1] - ends[0]))
+
+    def interpolate(self, values: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return for each value one of its two neighbouring points, the nearer more often.
+
+        Averaged over that choice, a function of the point is interpolated linearly.
+        """
+        if self.fixed:
+            return np.zeros(len(values), dtype=np.int64)
+        step = self.coordinate[1] - self.coordinate[0]
+        position = (self.to_coordinate(values) - self.coordinate[0]) / step
+        index = np.floor(position + rng.random(len(values))).astype(np.int64)
+        return np.clip(index, 0, len(self.coordinate) - 1)
+
+
+def fixed_axis(value: float) -> Axis:
+    """Return the axis of a known number."""
+    one = np.zeros(1)
+    return Axis(one, np.array([value]), one, lambda x: x, lambda x: x)
+
+
+def sigma_axis(law: hyper.Beta, step: float = 0.05) -> Axis:
+    """Return the axis of ``sigma ~ Beta(a, b)``, on its logit."""
+    y = np.arange(-_DEPTH / law.a, _DEPTH / law.b + step, step)
+    log_density = law.a * log_expit(y) + law.b * log_expit(-y) - betaln(law.a, law.b)
+
+    def to_value(y: FloatArray) -> FloatArray:
+        # stays inside (0, 1) when a tail is so long that it would round to an end
+        return np.asarray(np.clip(expit(y), 1e-300, 1 - 1e-16))
+
+    return Axis(y, to_value(y), log_density + np.log(step), to_value, logit)
+
+
+def gamma_axis(law: hyper.Gamma, step: float = 0.05) -> Axis:
+    """Return the axis of ``theta ~ Gamma(shape, rate)``, on its logarithm."""
+    t, log_mass = gamma_points(law, step)
+    return Axis(t, np.exp(t), log_mass, np.exp, np.log)
+
+
+def log_u_axis(end: float, step: float = 0.02) -> Axis:
+    """Return the axis of ``v = log u`` up to `end`, on ``x`` with ``v = 2 sinh(x)``.
+
+    Densities of v bend within a few units of 0 and have tails as long as ``1/sigma``.
+    """
+    x = np.arange(-np.arcsinh(_DEPTH / 2), np.arcsinh(end / 2) + step, step)
+    log_weight = np.log(2 * np.cosh(x)) + np.log(step)
+    return Axis(
+        x, 2 * np.sinh(x), log_weight, lambda x: 2 * np.sinh(x), lambda v: np.arcsinh(v / 2)
+    )

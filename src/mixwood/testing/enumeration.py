@@ -1,0 +1,214 @@
+"""The exact posterior over all partitions of a few items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from mixwood.checks import whole_number
+from mixwood.families import Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray
+from mixwood.model import Mixture
+from mixwood.reference.families import dense, family_of
+from mixwood.testing.parameters import ParameterLaw, State
+
+__all__ = ["ExactPosterior", "all_partitions", "cluster_sizes", "enumerate_posterior"]
+
+LARGEST = 8
+
+
+def all_partitions(n: int) -> NDArray[np.int32]:
+    """Return every partition of `n` items, one a row, as labels in order of appearance.
+
+    Parameters
+    ----------
+    n : int
+        From 1 to 8 (4,140 partitions).
+
+    Examples
+    --------
+    >>> all_partitions(3).tolist()
+    [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2]]
+    """
+    if whole_number(n, "n", at_least=1) > LARGEST:
+        raise ValueError(f"n must be at most {LARGEST} (the partitions are listed), got {n}")
+    rows = [[0]]
+    for _ in range(n - 1):
+        rows = [[*row, label] for row in rows for label in range(max(row) + 2)]
+    return np.array(rows, dtype=np.int32)
+
+
+def cluster_sizes(labels: Any) -> tuple[int, ...]:
+    """Return the sizes of the clusters, largest first.
+
+    Examples
+    --------
+    >>> cluster_sizes([0, 1, 0])
+    (2, 1)
+    """
+    counts = np.unique(np.asarray(labels), return_counts=True)[1]
+    return tuple(sorted(counts.tolist(), reverse=True))
+
+
+def subset_log_marginals(likelihood: Likelihood, X: Data) -> FloatArray:
+    """Return ``log P(X_c)`` of every subset c of rows; bit i of the index says if i is in c.
+
+    From the plain twin of the family, or for a family without one from the compiled one.
+    """
+    n = int(X.shape[0])
+    values = np.zeros(2**n)
+    try:
+        family = family_of(likelihood)
+    except TypeError:
+        bound, constants = likelihood.bind(X), likelihood.row_constants(X)
+        for mask in range(1, 2**n):
+            rows = np.flatnonzero([mask >> i & 1 for i in range(n)])
+            values[mask] = bound.log_marginal(rows) + constants[rows].sum()
+        return values
+    table = dense(X)
+    stats = [family.empty()]
+    for mask in range(1, 2**n):
+        last = mask.bit_length() - 1
+        stats.append(family.observe(stats[mask - 2**last], table[last]))
+        values[mask] = family.log_marginal(stats[mask])
+    return values
+
+
+def _codes(labels: NDArray[Any]) -> IntArray:
+    """Return a number for each row of labels that tells partitions apart, whatever the names."""
+    n = labels.shape[1]
+    first = np.argmax(labels[:, :, None] == labels[:, None, :], axis=2)
+    return np.asarray(first @ (n ** np.arange(n)), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class ExactPosterior:
+    """The posterior over all partitions of the rows of a small data set.
+
+    Attributes
+    ----------
+    partitions : array of shape (P, n)
+        Labels in order of appearance.
+    probabilities : array of shape (P,)
+        Their posterior probabilities, u and every random parameter integrated out.
+    log_evidence : float
+        ``log p(X)``.
+    model : Mixture
+        The model, with every parameter of its likelihood explicit.
+    """
+
+    partitions: NDArray[np.int32]
+    probabilities: FloatArray
+    log_evidence: float
+    model: Mixture
+    parameters: ParameterLaw = field(repr=False)
+    shapes: tuple[tuple[int, ...], ...] = field(repr=False)
+    shape_of: IntArray = field(repr=False)
+
+    def index_of(self, labels: Any) -> IntArray:
+        """Return the row of `partitions` that each row of `labels` is, however it is named."""
+        labels = np.atleast_2d(labels)
+        codes = _codes(self.partitions)
+        order = np.argsort(codes)
+        return np.asarray(order[np.searchsorted(codes[order], _codes(labels))])
+
+    def draw(self, size: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """Draw states from the joint posterior of the partition and the parameters.
+
+        Returns
+        -------
+        dict
+            ``labels`` (size, n) and ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (size,);
+            sigma is 0 for the Dirichlet process, theta is 0 but for Pitman-Yor.
+        """
+        index = rng.choice(len(self.probabilities), size=size, p=self.probabilities)
+        state: dict[str, NDArray[Any]] = {"labels": self.partitions[index]}
+        for name in ("log_u", "log_alpha", "sigma", "theta"):
+            state[name] = np.empty(size)
+        shape_index = self.shape_of[index]
+        for k in np.unique(shape_index):
+            chosen = np.flatnonzero(shape_index == k)
+            drawn = self.parameters.draw(self.shapes[k], len(chosen), rng)
+            for name, values in drawn.items():
+                state[name][chosen] = values
+        return state
+
+    def parameter_cdf(self, state: State) -> dict[str, FloatArray]:
+        """Return the probability integral transforms of the random parameters given Pi.
+
+        Each is uniform if the states come from the posterior; `ParameterLaw.transforms`
+        says which is marginal over what. A fixed parameter has none.
+        """
+        shape_index = self.shape_of[self.index_of(state["labels"])]
+        result: dict[str, FloatArray] = {}
+        for k in np.unique(shape_index):
+            chosen = np.flatnonzero(shape_index == k)
+            part = {name: np.asarray(values)[chosen] for name, values in state.items()}
+            for name, values in self.parameters.transforms(self.shapes[k], part).items():
+                result.setdefault(name, np.empty(len(shape_index)))[chosen] = values
+        return result
+
+
+def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
+    """Compute the posterior probability of every partition of the rows of `X`.
+
+    Parameters
+    ----------
+    model : Mixture
+        Open parameters of its likelihood are taken from `X`, as `mixwood.sample` does.
+    X : array
+        At most 8 rows.
+
+    Returns
+    -------
+    ExactPosterior
+
+    Examples
+    --------
+    >>> from mixwood.families import Bernoulli
+    >>> from mixwood.priors import DirichletProcess
+    >>> model = Mixture(Bernoulli(), DirichletProcess(alpha=1.0))
+    >>> exact = enumerate_posterior(model, [[0], [1]])
+    >>> exact.probabilities.round(3).tolist()
+    [0.4, 0.6]
+    """
+    checked = model.likelihood.check(X)
+    model = replace(model, likelihood=model.likelihood.resolve(checked))
+    partitions = all_partitions(int(checked.shape[0]))
+    shapes, shape_of = _shapes(partitions)
+    parameters = ParameterLaw(model.prior, partitions.shape[1])
+    log_prior = np.array([parameters.log_probability(sizes) for sizes in shapes])
+    log_joint = log_prior[shape_of] + _log_likelihoods(model.likelihood, checked, partitions)
+    log_evidence = float(logsumexp(log_joint))
+    probabilities = np.exp(log_joint - log_evidence)
+    return ExactPosterior(
+        partitions,
+        probabilities / probabilities.sum(),
+        log_evidence,
+        model,
+        parameters,
+        shapes,
+        shape_of,
+    )
+
+
+def _shapes(partitions: NDArray[np.int32]) -> tuple[tuple[tuple[int, ...], ...], IntArray]:
+    """Return the multisets of sizes (22 at n = 8, not 4,140) and which each partition has."""
+    sizes: Sequence[tuple[int, ...]] = [cluster_sizes(labels) for labels in partitions]
+    # those of one K together: the law of the parameters keeps one table at a time
+    shapes = tuple(sorted(set(sizes), key=lambda shape: (len(shape), shape)))
+    position = {shape: k for k, shape in enumerate(shapes)}
+    return shapes, np.array([position[s] for s in sizes], dtype=np.int64)
+
+
+def _log_likelihoods(likelihood: Likelihood, X: Data, partitions: NDArray[np.int32]) -> FloatArray:
+    """Return ``sum_c log P(X_c)`` of every partition."""
+    of_subset = subset_log_marginals(likelihood, X)
+    bits = 2 ** np.arange(partitions.shape[1])
+    masks = np.stack([(partitions == c) @ bits for c in range(partitions.shape[1])])
+    return np.asarray(of_subset[masks].sum(axis=0))

@@ -1,0 +1,71 @@
+"""Posteriors made by hand, so that what users get can be tested without running a chain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mixwood.families import Gaussian
+from mixwood.model import Mixture
+from mixwood.posterior import Posterior
+from mixwood.priors import NGGP
+
+
+def in_order_of_appearance(labels):
+    """Return labels renumbered 0, 1, 2, ... along the last axis."""
+    renumbered = np.empty_like(labels)
+    for index in np.ndindex(labels.shape[:-1]):
+        _, first, inverse = np.unique(labels[index], return_index=True, return_inverse=True)
+        renumbered[index] = np.argsort(np.argsort(first))[inverse]
+    return renumbered
+
+
+def _make_posterior(
+    likelihood=None, prior=None, *, X=None, chains=2, draws=10, items=12, clusters=3, seed=0
+):
+    rng = np.random.default_rng(seed)
+    likelihood, prior = likelihood or Gaussian(), prior or NGGP()
+    X = likelihood.check(rng.normal(size=(items, 2)) if X is None else X)
+    shape = (chains, draws)
+    labels = in_order_of_appearance(rng.integers(0, clusters, (*shape, X.shape[0])))
+    return Posterior(
+        labels=labels,
+        log_joint=rng.normal(-100, 5, shape),
+        log_u=rng.normal(2, 1, shape),
+        parameters={
+            "log_alpha": rng.normal(size=shape),
+            "sigma": rng.random(shape),
+            "theta": rng.gamma(2, size=shape),
+        },
+        model=Mixture(likelihood, prior),
+        resolved=likelihood.resolve(X),
+        X=X,
+        stats=[
+            {
+                "gibbs": {
+                    "proposed": 120,
+                    "accepted": 17 + chain,
+                    "log_ratio_mean": float("nan"),
+                    "log_ratio_sd": 0.1,
+                    "seconds": 0.25,
+                }
+            }
+            for chain in range(chains)
+        ],
+        settings={
+            "sampler": "gibbs",
+            "draws": draws,
+            "warmup": 0,
+            "thin": 1,
+            "chains": chains,
+            "seed": np.random.SeedSequence().entropy,
+            "max_seconds": None,
+            "versions": {"mixwood": "0.1.0", "numpy": np.__version__},
+        },
+    )
+
+
+@pytest.fixture
+def make_posterior():
+    """Return the function that makes a posterior by hand."""
+    return _make_posterior
