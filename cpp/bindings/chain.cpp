@@ -21,6 +21,7 @@ namespace {
 
 using Labels = Input<std::int32_t, 1>;
 using Values = Input<double, 1>;
+using Dictionary = nb::typed<nb::dict, nb::str, nb::any>;
 using Pair = std::optional<std::pair<double, double>>;
 
 PriorKind kind_of(const std::string& name) {
@@ -61,8 +62,8 @@ class Chain {
 
   AnyChain& chain() { return *chain_; }
 
-  nb::dict state() {
-    nb::dict result;
+  Dictionary state() {
+    Dictionary result;
     const std::size_t n = static_cast<std::size_t>(chain_->n_rows());
     std::vector<std::int32_t> labels(n);
     chain_->write_labels(labels.data());
@@ -74,7 +75,7 @@ class Chain {
     return result;
   }
 
-  nb::dict replicate(Input<std::int32_t, 2> labels, Values log_u, Values log_alpha, Values sigma,
+  Dictionary replicate(Input<std::int32_t, 2> labels, Values log_u, Values log_alpha, Values sigma,
                      Values theta, std::int64_t iterations) {
     const std::size_t count = labels.shape(0);
     const std::size_t n = labels.shape(1);
@@ -98,7 +99,7 @@ class Chain {
         ends[3][r] = values.theta;
       }
     }
-    nb::dict result;
+    Dictionary result;
     result["labels"] = to_numpy(std::move(end_labels), {count, n});
     const char* names[] = {"log_u", "log_alpha", "sigma", "theta"};
     for (int k = 0; k < 4; ++k) result[names[k]] = to_numpy(std::move(ends[k]), {count});
@@ -122,8 +123,8 @@ class Chain {
     return chain_->run(plan, sink, seconds);
   }
 
-  nb::list reports() const {
-    nb::list result;
+  nb::typed<nb::list, Dictionary> reports() const {
+    nb::typed<nb::list, Dictionary> result;
     for (const MoveReport& report : chain_->reports()) {
       nb::dict entry;
       entry["move"] = report.name;

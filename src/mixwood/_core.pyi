@@ -1,7 +1,7 @@
 """The compiled core of mixwood."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -77,10 +77,10 @@ class Chain:
     def stop(self) -> None:
         """End the run soon; safe from any thread."""
 
-    def reports(self) -> list:
+    def reports(self) -> list[dict[str, Any]]:
         """What each move did so far."""
 
-    def state(self) -> dict:
+    def state(self) -> dict[str, Any]:
         """The current labels and parameters."""
 
     def set_state(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_u: float, log_alpha: float, sigma: float, theta: float) -> None:
@@ -89,7 +89,7 @@ class Chain:
     def iterate(self, count: int = 1) -> None:
         """Run some iterations and keep nothing."""
 
-    def replicate(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], iterations: int) -> dict:
+    def replicate(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], iterations: int) -> dict[str, Any]:
         """Run each of many starts for some iterations; return where each ended."""
 
     def log_joint(self) -> float:

@@ -114,12 +114,17 @@ def _encode_mapping(value: Mapping[Any, Any], apart: Apart, where: str) -> Any:
     return {"$type": "dict", "pairs": [[encode(k, apart, f"{where} key"), v] for k, v in pairs]}
 
 
+def _stored_type(dtype: str) -> str:
+    """Return as what an array is stored apart; xarray's versions differ over bool."""
+    return "uint8" if dtype == "bool" else dtype
+
+
 def _encode_array(array: NDArray[Any], apart: Apart, where: str) -> dict[str, Any]:
     if array.dtype.name not in ARRAY_TYPES:
         raise TypeError(f"{where} cannot be saved: arrays of {array.dtype} have no place in a file")
     described = {"$type": "array", "dtype": array.dtype.name, "shape": list(array.shape)}
     if array.size > LARGEST_LIST:
-        apart.append(array)
+        apart.append(array.astype(_stored_type(array.dtype.name), copy=False))
         return {**described, "stored": len(apart) - 1}
     return {**described, "values": encode(array.ravel().tolist(), apart, where)}
 
@@ -190,9 +195,9 @@ def _decode_array(value: dict[str, Any], apart: Apart) -> NDArray[Any]:
         if not 0 <= place < len(apart):
             raise ValueError(f"an array that refers to number {place} of {len(apart)} stored ones")
         stored = apart[place]
-        if stored.dtype.name != dtype or stored.shape != shape:
+        if stored.dtype.name != _stored_type(dtype) or stored.shape != shape:
             raise ValueError(f"an array of shape {shape} that refers to one of {stored.shape}")
-        return stored
+        return np.asarray(stored, dtype=dtype)
     values = decode(_entry(value, "values", list), apart)
     if len(values) != math.prod(shape):
         raise ValueError(f"an array of shape {shape} with {len(values)} values")

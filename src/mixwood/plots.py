@@ -69,7 +69,8 @@ def _draw_partition(axes: Axes, posterior: Posterior) -> None:
     for k in range(labels.max() + 1):
         members = labels == k
         axes.scatter(
-            *points[members].T,
+            points[members, 0],
+            points[members, 1],
             s=14,
             color=COLOURS[k % len(COLOURS)],
             marker=MARKERS[(k // len(COLOURS)) % len(MARKERS)],
@@ -84,10 +85,12 @@ def _draw_partition(axes: Axes, posterior: Posterior) -> None:
 
 
 def _draw_cluster_counts(axes: Axes, posterior: Posterior) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     values, counts = np.unique(posterior.n_clusters, return_counts=True)
     axes.bar(values, counts / counts.sum(), color=COLOURS[0])
     axes.set(xlabel="number of clusters", ylabel="probability", title="How many clusters")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _draw_joints(axes: Axes, posterior: Posterior) -> None:

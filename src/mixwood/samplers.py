@@ -59,6 +59,6 @@ def as_sampler(value: Any) -> Sampler:
             names = ", ".join(repr(name) for name in _BY_NAME)
             raise ValueError(f"sampler must be one of {names} or a sampler, got {shown(value)}")
         return _BY_NAME[value]()
-    if isinstance(value, tuple(_BY_NAME.values())):
+    if isinstance(value, Sampler):
         return value
     raise TypeError(f"sampler must be a name or a sampler such as mw.Gibbs(), got {shown(value)}")

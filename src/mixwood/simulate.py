@@ -134,7 +134,7 @@ class _NormalizedMeasure:
         P(new) = E[u alpha sigma tau^(sigma-1)] / i,  P(old) = E[(u/tau) (i - K sigma)] / i
     """
 
-    POINTS = 400
+    POINTS = 200
 
     def __init__(self, log_alpha: FloatArray, sigma: FloatArray) -> None:
         self.log_alpha, self.sigma = log_alpha[:, None], sigma[:, None]
@@ -170,7 +170,7 @@ class _NormalizedMeasure:
         low = np.full(len(clusters), -np.arcsinh(25.0))
         high = np.arcsinh((reach / self.sigma[:, 0] + np.log(i) + 5) / 2)
         fraction = np.linspace(0, 1, self.POINTS)
-        for _ in range(4):
+        for _ in range(3):
             self.x = low[:, None] + (high - low)[:, None] * fraction
             values = self._log_density(self.x, i, clusters)
             inside = values > values.max(axis=1, keepdims=True) - 50

@@ -135,8 +135,8 @@ class Categorical::Clusters {
     for (int j = 0; j < d_; ++j) {
       const int l = places_[j * block_rows + b];
       if (l == size_) continue;
-      product *= (family_.pseudo_count(l) + counts(slot)[l] - 1) /
-                 (family_.column_sum(j) + column_counts(slot)[j] - 1);
+      product *= (family_.pseudo_count(l) + (counts(slot)[l] - 1)) /
+                 (family_.column_sum(j) + (column_counts(slot)[j] - 1));
       if (product > 1e-200) continue;
       total += std::log(product);
       product = 1;

@@ -33,6 +33,7 @@ class Gaussian {
     log_determinant_ = cholesky_factor(d, factor.data());
     if (!std::isfinite(log_determinant_))
       throw std::invalid_argument("scale must be positive definite");
+    for (int j = 0; j < d; ++j) pivots_.push_back(1 / (factor[j * d + j] * factor[j * d + j]));
     fill_size_terms();
     alone_.resize(n);
     std::vector<double> x(d);
@@ -94,12 +95,11 @@ class Gaussian {
     for (int j = 0; j < d_; ++j) {
       for (int i = j; i < d_; ++i)
         factor[j * d_ + i] = psi_[j * d_ + i] + *scatter++ + weight * s[1 + i] * s[1 + j];
-      // Rounding of a scatter that has shrunk may leave a hair less than nothing.
-      factor[j * d_ + j] = std::max(factor[j * d_ + j], psi_[j * d_ + j] * 1e-6);
     }
-    const double log_determinant = cholesky_factor(d_, factor);
+    // Psi_n is Psi and more, so its pivots are at least those of Psi.
+    const double log_determinant = cholesky_factor(d_, factor, pivots_.data());
     if (!std::isfinite(log_determinant))
-      throw std::runtime_error("a cluster's scale matrix lost positive definiteness; rescale X");
+      throw std::runtime_error("a cluster's scale matrix is not finite; rescale X");
     return log_determinant;
   }
 
@@ -133,7 +133,7 @@ class Gaussian {
   std::span<const double> rows_;
   int n_, d_;
   double r_, nu_, log_determinant_ = 0;
-  std::vector<double> psi_, size_terms_, alone_;
+  std::vector<double> psi_, pivots_, size_terms_, alone_;
 };
 
 // The statistics are the truth; the factor of Psi_n and the posterior mean are kept beside them

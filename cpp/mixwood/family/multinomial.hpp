@@ -169,7 +169,7 @@ class Multinomial::Clusters {
     double total = 0;
     double product = 1;
     for (std::size_t t = 0; t < words.size(); ++t) {
-      const double a = family_.beta() + table_[at(words[t], slot)] - inside * counts[t];
+      const double a = family_.beta() + (table_[at(words[t], slot)] - inside * counts[t]);
       if (counts[t] > 32) {
         total += log_gamma(a + counts[t]) - log_gamma(a);
         continue;
@@ -181,7 +181,7 @@ class Multinomial::Clusters {
         product = 1;
       }
     }
-    const double before = family_.prior_total() + totals_[slot] - inside * family_.row_total(row);
+    const double before = family_.prior_total() + (totals_[slot] - inside * family_.row_total(row));
     return total + std::log(product) + log_gamma(before) -
            log_gamma(before + family_.row_total(row));
   }

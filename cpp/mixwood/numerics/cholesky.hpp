@@ -9,11 +9,14 @@
 namespace mixwood {
 
 // Factors the matrix whose lower triangle is in `factor` (same places, plain diagonal), in
-// place. Returns its log-determinant, or NaN if it is not positive definite.
-inline double cholesky_factor(int d, double* factor) {
+// place. Returns its log-determinant, or NaN if it is not positive definite. Where the matrix is
+// known to be at least some other one in the order of positive definite matrices, so are its
+// pivots: `floors` (d numbers, or null for none) then keeps rounding from taking them below.
+inline double cholesky_factor(int d, double* factor, const double* floors = nullptr) {
   double log_determinant = 0;
   for (int j = 0; j < d; ++j) {
     double* column = factor + j * d;
+    if (floors != nullptr && column[j] < floors[j]) column[j] = floors[j];
     if (!(column[j] > 0)) return std::nan("");
     const double root = std::sqrt(column[j]);
     log_determinant += 2 * std::log(root);

@@ -59,10 +59,10 @@ class Bernoulli(Likelihood):
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
         """Return `X` as a matrix of 0 and 1, NaN where missing."""
         width = width if width is not None else self.width
-        X = whole_number_matrix(X, name=name, width=width, missing=True)
-        if np.any(X > 1):
-            raise ValueError(f"{name} must hold only 0, 1 and NaN, got {int(np.nanmax(X))}")
-        return X
+        values = whole_number_matrix(X, name=name, width=width, missing=True)
+        if np.any(values > 1):
+            raise ValueError(f"{name} must hold only 0, 1 and NaN, got {int(np.nanmax(values))}")
+        return values
 
     def resolve(self, X: Data) -> Bernoulli:
         """Return a copy with `columns` explicit."""

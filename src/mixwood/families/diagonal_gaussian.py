@@ -132,6 +132,7 @@ class DiagonalGaussian(Likelihood):
 
     def row_constants(self, X: Data) -> FloatArray:
         """Return the log Jacobian of the units, over each row's present entries."""
+        assert isinstance(X, np.ndarray)
         return np.asarray(-0.5 * np.isfinite(X) @ np.log(self.scale))
 
     def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:

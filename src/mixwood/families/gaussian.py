@@ -59,9 +59,9 @@ def shrunk_covariance(X: FloatArray) -> FloatArray:
     S = sample_covariance(X)
     variances = refuse_extreme_spread(column_variances(X, np.diag(S)))
     weight = (d + 1) / (n + d + 1)
-    S = (1 - weight) * S
-    np.fill_diagonal(S, variances)
-    return S
+    shrunk = np.asarray((1 - weight) * S)
+    np.fill_diagonal(shrunk, variances)
+    return shrunk
 
 
 @dataclass(frozen=True, eq=False)

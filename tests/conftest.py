@@ -1,0 +1,61 @@
+"""What several test files share: a small data set for every likelihood, and every prior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import mixwood as mw
+
+PRIORS = {
+    "dp": mw.DirichletProcess(alpha=1.3),
+    "dp-random": mw.DirichletProcess(),
+    "nggp": mw.NGGP(alpha=0.8, sigma=0.4),
+    "nggp-random": mw.NGGP(),
+    "nig-random": mw.NormalizedInverseGaussian(),
+    "py": mw.PitmanYor(theta=0.9, sigma=0.3),
+    "py-random": mw.PitmanYor(),
+}
+
+
+def with_holes(X, rng, share=0.15):
+    """Return a copy with entries missing at random."""
+    X = np.array(X, dtype=float)
+    X[rng.random(X.shape) < share] = np.nan
+    return X
+
+
+def _families():
+    rng = np.random.default_rng(7)
+
+    def blobs(n, d):
+        return rng.normal(size=(n, d)) + 3 * rng.integers(0, 3, (n, 1))
+
+    return {
+        "gaussian": lambda n: (mw.Gaussian(), blobs(n, 3)),
+        "diagonal": lambda n: (mw.DiagonalGaussian(), blobs(n, 4)),
+        "diagonal-missing": lambda n: (mw.DiagonalGaussian(), with_holes(blobs(n, 4), rng)),
+        "spherical": lambda n: (mw.SphericalGaussian(), blobs(n, 3)),
+        "multinomial": lambda n: (mw.Multinomial(), csr_array(rng.poisson(0.7, (n, 9)))),
+        "bernoulli": lambda n: (
+            mw.Bernoulli(a=0.6, b=1.2),
+            with_holes(rng.random((n, 6)) < 0.4, rng),
+        ),
+        "categorical": lambda n: (mw.Categorical(), with_holes(rng.integers(0, 4, (n, 3)), rng)),
+        "poisson": lambda n: (mw.Poisson(), with_holes(rng.poisson(3.0, (n, 3)), rng)),
+    }
+
+
+FAMILIES = _families()
+
+
+@pytest.fixture(params=list(FAMILIES))
+def family_case(request):
+    """A function of n: a likelihood and n rows for it."""
+    return FAMILIES[request.param]
+
+
+@pytest.fixture(params=list(PRIORS))
+def prior(request):
+    return PRIORS[request.param]
