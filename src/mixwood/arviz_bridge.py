@@ -60,12 +60,14 @@ def _dataset(posterior: Posterior, variables: dict[str, Any]) -> xr.Dataset:
 
 
 def _posterior_group(posterior: Posterior) -> xr.Dataset:
-    names = ("n_clusters", "log_u", *posterior.model.prior.parameters, "labels")
+    names = ("n_clusters", "log_u", *posterior.model.prior.parameters)
     return _dataset(posterior, {name: getattr(posterior, name) for name in names})
 
 
 def _sample_stats(posterior: Posterior) -> xr.Dataset:
-    return _dataset(posterior, {"lp": posterior.log_joint})
+    # The labels stand here, not among the parameters: `arviz.loo` averages the effective sample
+    # sizes of all of those, and labels are names, not numbers.
+    return _dataset(posterior, {"lp": posterior.log_joint, "labels": posterior.labels})
 
 
 def _log_likelihood(posterior: Posterior) -> xr.Dataset:

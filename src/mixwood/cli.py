@@ -27,7 +27,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[  # noqa: ARG001
+    version: Annotated[
         bool,
         typer.Option(
             "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
@@ -73,6 +73,7 @@ def demo(
 
 def _print_summary(posterior: object) -> None:
     import numpy as np
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
@@ -87,7 +88,7 @@ def _print_summary(posterior: object) -> None:
         f"{posterior.n_chains} chains of {posterior.n_draws} draws in "
         f"{posterior.settings['seconds']:.1f} s. Number of clusters: {odds}."
     )
-    table = Table()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     summary = posterior.summary()
     table.add_column("")
     for column in summary.columns:

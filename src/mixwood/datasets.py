@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from mixwood.families.base import FloatArray, IntArray
 
-__all__ = ["toy"]
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["nips", "toy"]
+
+#: Documents, words and nonzero counts of the NIPS corpus.
+NIPS_SIZES = (1500, 12419, 746316)
 
 
 def toy(seed: int = 1) -> tuple[FloatArray, IntArray]:
@@ -29,8 +42,6 @@ def toy(seed: int = 1) -> tuple[FloatArray, IntArray]:
     >>> X.shape, labels.max() + 1
     ((1300, 2), np.int64(13))
     """
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     clusters, size, d = 13, 100, 2
     means: list[FloatArray] = []
@@ -46,3 +57,59 @@ def toy(seed: int = 1) -> tuple[FloatArray, IntArray]:
     order = rng.permutation(clusters * size)
     labels = np.repeat(np.arange(clusters), size)
     return np.concatenate(rows)[order], labels[order]
+
+
+def nips(path: str | os.PathLike[str] | None = None) -> tuple[csr_array, list[str]]:
+    """Return the word counts of the NIPS corpus, 1,500 papers by 12,419 words, and the words.
+
+    Parameters
+    ----------
+    path : path, optional
+        The folder with ``docword.nips.txt`` (or ``.gz``) and ``vocab.nips.txt``; by
+        default ``nips`` in the folder that the variable ``MIXWOOD_DATA`` names.
+
+    Returns
+    -------
+    X : csr_array of shape (1500, 12419)
+    words : list of str
+
+    Notes
+    -----
+    The corpus is not part of the package. It is the set "Bag of Words" of the UCI
+    Machine Learning Repository.
+    """
+    from scipy.sparse import csr_array
+
+    folder = _data_folder(path, "nips")
+    opened = folder / "docword.nips.txt.gz"
+    opened = opened if opened.exists() else folder / "docword.nips.txt"
+    vocabulary = folder / "vocab.nips.txt"
+    for file in (opened, vocabulary):
+        if not file.exists():
+            raise FileNotFoundError(
+                f"{file} is missing; get docword.nips.txt.gz and vocab.nips.txt of the set "
+                "'Bag of Words' from the UCI Machine Learning Repository"
+            )
+    with gzip.open(opened, "rt") if opened.suffix == ".gz" else opened.open() as lines:
+        sizes = tuple(int(lines.readline()) for _ in range(3))
+        if sizes != NIPS_SIZES:
+            raise ValueError(f"{opened} must have the sizes {NIPS_SIZES}, it says {sizes}")
+        entries = np.loadtxt(lines, dtype=np.int64, ndmin=2)
+    if len(entries) != sizes[2]:
+        raise ValueError(f"{opened} must have {sizes[2]} entries, it has {len(entries)}")
+    documents, words, counts = entries.T
+    X = csr_array((counts.astype(np.float64), (documents - 1, words - 1)), shape=sizes[:2])
+    return X, vocabulary.read_text().split()
+
+
+def _data_folder(path: str | os.PathLike[str] | None, name: str) -> Path:
+    """Return the folder given, or the one that the environment names, or say what is missing."""
+    if path is not None:
+        return Path(path)
+    root = os.environ.get("MIXWOOD_DATA")
+    if not root:
+        raise FileNotFoundError(
+            f"give path, the folder of the {name} files, or set the variable MIXWOOD_DATA to "
+            f"the folder that holds {name}/"
+        )
+    return Path(root) / name

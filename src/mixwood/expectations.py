@@ -83,8 +83,9 @@ def gamma_points(law: hyper.Gamma, step: float) -> tuple[FloatArray, FloatArray]
     step = min(step, 0.5 / np.sqrt(shape))
     left = (gammaln(shape + 1) - 35) / shape - np.log(rate)
     right = np.log((shape + 12 * np.sqrt(shape) + 60) / rate)
-    t = np.arange(left, right + step, step)
-    return t, shape * (t + np.log(rate)) - rate * np.exp(t) - gammaln(shape) + np.log(step)
+    t = np.asarray(np.arange(left, right + step, step), dtype=np.float64)
+    log_density = shape * (t + np.log(rate)) - rate * np.exp(t) - gammaln(shape)
+    return t, np.asarray(log_density + np.log(step), dtype=np.float64)
 
 
 def _gauss_beta(a: float, b: float) -> tuple[FloatArray, FloatArray]:

@@ -232,8 +232,8 @@ class Posterior:
         -------
         arviz.InferenceData or xarray.DataTree
             The former from ArviZ before 1.0, the latter from then on. Group ``posterior``
-            has ``n_clusters``, ``log_u``, the prior's parameters and ``labels`` (dimension
-            ``item``); ``sample_stats`` has ``lp``, which is `log_joint`.
+            has ``n_clusters``, ``log_u`` and the prior's parameters; ``sample_stats`` has
+            ``lp``, which is `log_joint`, and ``labels`` (dimension ``item``).
         """
         from mixwood.arviz_bridge import to_arviz
 

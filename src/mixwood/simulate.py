@@ -55,8 +55,9 @@ def simulate(model: Mixture, n: int, seed: Any = None, *, width: int = 2) -> tup
 
 @dataclass(frozen=True)
 class PriorDraws:
-    """Independent draws from a prior; `sigma` is 0 for the Dirichlet process, and `theta` but
-    for Pitman-Yor.
+    """Independent draws from a prior, one a row.
+
+    ``sigma`` is 0 for the Dirichlet process; ``theta`` is 0 but for Pitman-Yor.
     """
 
     labels: IntArray
@@ -105,7 +106,7 @@ def draw_from_prior(prior: Prior, n: int, size: int, rng: np.random.Generator) -
 
 def _draw_log_mass(law: float | hyper.Gamma, size: int, rng: np.random.Generator) -> FloatArray:
     if isinstance(law, hyper.Gamma):
-        return log_gamma_draws(np.full(size, law.shape), rng) - np.log(law.rate)
+        return np.asarray(log_gamma_draws(np.full(size, law.shape), rng) - np.log(law.rate))
     return np.full(size, np.log(law))
 
 
@@ -161,7 +162,7 @@ class _NormalizedMeasure:
         power = self.sigma * np.logaddexp(0, v)
         with np.errstate(over="ignore"):
             mass = np.exp(self.log_alpha) * np.expm1(power)
-        return i * log_expit(v) + clusters[:, None] * power - mass + np.log(np.cosh(x))
+        return np.asarray(i * log_expit(v) + clusters[:, None] * power - mass + np.log(np.cosh(x)))
 
     def _place(self, i: int, clusters: FloatArray) -> None:
         """Put the grid where the density is, by zooming in from everywhere."""

@@ -36,14 +36,16 @@ def test_groups_and_values(make_posterior, prior):
     container = posterior.to_arviz()
     assert groups_of(container) == {"posterior", "sample_stats"}
     draws = container["posterior"]
-    assert set(draws.data_vars) == {"n_clusters", "log_u", "labels", *prior.parameters}
+    assert set(draws.data_vars) == {"n_clusters", "log_u", *prior.parameters}
     for name in draws.data_vars:
-        assert draws[name].dims == ("chain", "draw", "item")[: draws[name].ndim]
+        assert draws[name].dims == ("chain", "draw")
         np.testing.assert_array_equal(draws[name].values, getattr(posterior, name))
-    assert draws["labels"].dims == ("chain", "draw", "item")
+    stats = container["sample_stats"]
+    np.testing.assert_array_equal(stats["lp"].values, posterior.log_joint)
+    np.testing.assert_array_equal(stats["labels"].values, posterior.labels)
+    assert stats["labels"].dims == ("chain", "draw", "item")
     for axis, length in (("chain", 2), ("draw", 10), ("item", 12)):
-        np.testing.assert_array_equal(draws[axis].values, np.arange(length))
-    np.testing.assert_array_equal(container["sample_stats"]["lp"].values, posterior.log_joint)
+        np.testing.assert_array_equal(stats[axis].values, np.arange(length))
     assert draws.attrs["inference_library"] == "mixwood"
 
 

@@ -73,7 +73,7 @@ class Likelihood(ABC):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        mine, theirs = self.get_params(), other.get_params() 
+        mine, theirs = self.get_params(), other.get_params()
         return all(np.array_equal(mine[key], theirs[key]) for key in mine)
 
     def __hash__(self) -> int:

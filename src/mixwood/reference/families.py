@@ -242,7 +242,9 @@ class _CountFamily(Family[Counts]):
 
 
 class Multinomial(_CountFamily):
-    """Dirichlet-multinomial over ``V`` columns, ``N_v`` their totals and ``N`` the sum::
+    """Dirichlet-multinomial.
+
+    Over ``V`` columns, ``N_v`` their totals and ``N`` the sum::
 
         P(X_c) = Gamma(V beta) / Gamma(V beta + N) prod_v Gamma(beta + N_v) / Gamma(beta)
 
@@ -289,9 +291,11 @@ class Bernoulli(_CountFamily):
 
 
 class Categorical(_CountFamily):
-    """In each column, ``L`` categories with counts ``N_l`` that sum to ``N``::
+    """Independent categorical columns.
 
-    P(x) = Gamma(L beta) / Gamma(L beta + N) prod_l Gamma(beta + N_l) / Gamma(beta)
+    In each, with ``L`` categories whose present counts ``N_l`` sum to ``N``::
+
+        P(x) = Gamma(L beta) / Gamma(L beta + N) prod_l Gamma(beta + N_l) / Gamma(beta)
     """
 
     def __init__(self, likelihood: families.Categorical) -> None:
@@ -315,9 +319,11 @@ class Categorical(_CountFamily):
 
 
 class Poisson(_CountFamily):
-    """In each column, ``n`` present entries with sum ``N``::
+    """Independent Poisson columns.
 
-    P(x) = rate^shape / Gamma(shape) Gamma(shape + N) / (rate + n)^(shape + N) / prod x!
+    In each, with ``n`` present entries of sum ``N``::
+
+        P(x) = rate^shape / Gamma(shape) Gamma(shape + N) / (rate + n)^(shape + N) / prod x!
     """
 
     def __init__(self, likelihood: families.Poisson) -> None:

@@ -110,6 +110,8 @@ class Stream:
             y = left + (right - left) * self.uniform()
             if f(y) > level:
                 return y
+            if y == x:
+                return x  # the interval is down to rounding: only x itself is left
             if y < x:
                 left = y
             else:

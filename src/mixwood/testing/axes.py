@@ -15,7 +15,7 @@ from scipy.special import betaln, expit, log_expit, logit
 
 from mixwood import hyper
 from mixwood.expectations import gamma_points
-from mixwood.families.base import FloatArray
+from mixwood.families.base import FloatArray, IntArray
 
 __all__ = ["Axis", "fixed_axis", "gamma_axis", "log_u_axis", "sigma_axis"]
 
@@ -65,7 +65,7 @@ class Axis:
         root = np.sqrt(left**2 + part * (right**2 - left**2))
         position = part * (left + right) / (left + root)
         step = self.coordinate[1] - self.coordinate[0]
-        return self.to_value(self.coordinate[cell] + step * position)
+        return np.asarray(self.to_value(self.coordinate[cell] + step * position))
 
     def cdf(self, masses: FloatArray, values: FloatArray) -> FloatArray:
         """Return the probability below `values` under the density with these masses."""
@@ -74,7 +74,7 @@ class Axis:
         where = np.clip(self.to_coordinate(values), self.coordinate[0], self.coordinate[-1])
         return np.asarray((integral(where) - ends[0]) / (ends[1] - ends[0]))
 
-    def interpolate(self, values: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def interpolate(self, values: FloatArray, rng: np.random.Generator) -> IntArray:
         """Return for each value one of its two neighbouring points, the nearer more often.
 
         Averaged over that choice, a function of the point is interpolated linearly.
@@ -84,7 +84,7 @@ class Axis:
         step = self.coordinate[1] - self.coordinate[0]
         position = (self.to_coordinate(values) - self.coordinate[0]) / step
         index = np.floor(position + rng.random(len(values))).astype(np.int64)
-        return np.clip(index, 0, len(self.coordinate) - 1)
+        return np.asarray(np.clip(index, 0, len(self.coordinate) - 1))
 
 
 def fixed_axis(value: float) -> Axis:

@@ -176,14 +176,14 @@ def _total_variation(frequencies: FloatArray, probabilities: FloatArray) -> floa
 
 def _compiled_run(exact: ExactPosterior, X: Any, sampler: Any, iterations: int) -> Run:
     def run(starts: dict[str, NDArray[Any]], rng: np.random.Generator) -> State:
-        from mixwood.sample import make_chain
+        from mixwood.sample import make_chain  # the compiled core: only when asked
+        from mixwood.samplers import as_sampler
 
-        checked = exact.model.likelihood.check(X)
-        labels = starts["labels"]
-        chain = make_chain(exact.model, checked, labels[0], rng.bit_generator, sampler)
-        values = [starts[name] for name in ("log_u", "log_alpha", "sigma", "theta")]
-        finals: State = chain.replicate(labels, *values, iterations)
-        return finals
+        checked, labels = exact.model.likelihood.check(X), starts["labels"]
+        bits = rng.bit_generator
+        chain = make_chain(exact.model, checked, labels[0], bits, as_sampler(sampler))
+        values = {name: starts[name] for name in ("log_u", "log_alpha", "sigma", "theta")}
+        return chain.replicate(labels, **values, iterations=iterations)
 
     return run
 
@@ -238,7 +238,7 @@ def long_chain_test(
     batch_of = np.repeat(np.arange(batches), batch_draws)
     table = np.zeros((batches, number))
     np.add.at(table, (batch_of, cells[index]), 1 / batch_draws)
-    expected = np.bincount(cells, exact.probabilities, number)
+    expected = np.asarray(np.bincount(cells, exact.probabilities, number), dtype=np.float64)
     counts = np.bincount(index, minlength=len(cells))
     return LongChainTest(
         p_value=_smallest_p_value(table, expected),
@@ -261,14 +261,13 @@ def _smallest_p_value(table: FloatArray, expected: FloatArray) -> float:
     return float(min(1.0, p_values.min() * len(expected)))
 
 
-def _compiled_chain(
-    exact: ExactPosterior, X: Any, sampler: Any, draws: int, thin: int
-) -> RunLong:
+def _compiled_chain(exact: ExactPosterior, X: Any, sampler: Any, draws: int, thin: int) -> RunLong:
     def run(labels: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
-        from mixwood.sample import make_chain
+        from mixwood.sample import make_chain  # the compiled core: only when asked
+        from mixwood.samplers import as_sampler
 
-        checked = exact.model.likelihood.check(X)
-        chain = make_chain(exact.model, checked, labels, rng.bit_generator, sampler)
+        checked, bits = exact.model.likelihood.check(X), rng.bit_generator
+        chain = make_chain(exact.model, checked, labels, bits, as_sampler(sampler))
         history = np.empty((draws, len(labels)), dtype=np.int32)
         for row in history:
             chain.iterate(thin)

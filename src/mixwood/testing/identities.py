@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,10 +123,8 @@ def check_family(
     resolved = likelihood.resolve(checked)
     core = _Core(resolved, checked)
     both: list[_Verbs] = [core]
-    try:
+    with suppress(TypeError):
         both.append(_Twin(resolved, checked))
-    except TypeError:
-        pass
     rng = np.random.default_rng(seed)
     for _ in range(trials):
         order = rng.permutation(checked.shape[0])[:12].tolist()
@@ -143,9 +142,7 @@ def check_family(
             )
 
 
-def _check_identities(
-    verbs: _Verbs, first: list[int], second: list[int], rtol: float
-) -> None:
+def _check_identities(verbs: _Verbs, first: list[int], second: list[int], rtol: float) -> None:
     """Check one pair of disjoint sets of rows."""
     rows = first + second
     direct = verbs.log_marginal_of_rows(rows)
@@ -176,6 +173,4 @@ def _assert_close(
     value: float, expected: float, rtol: float, identity: str, rows: list[int]
 ) -> None:
     if not abs(value - expected) <= rtol * max(1.0, abs(expected)):
-        raise AssertionError(
-            f"{identity}: fails for rows {rows}, {value!r} against {expected!r}"
-        )
+        raise AssertionError(f"{identity}: fails for rows {rows}, {value!r} against {expected!r}")

@@ -88,8 +88,8 @@ def joint_distribution_test(
     rng = np.random.default_rng(seed)
     advance = step or _compiled_step(sampler, iterations)
     finals = []
-    for state in _prior_states(model.prior, n, replicates, rng):
-        X = model.likelihood.simulate(state["labels"], rng)
+    for start in _prior_states(model.prior, n, replicates, rng):
+        state, X = start, model.likelihood.simulate(start["labels"], rng)
         for _ in range(rounds):
             state = {**state, **advance(model, X, state, rng)}
             labels = np.asarray(state["labels"], dtype=np.int64)
@@ -118,9 +118,7 @@ def _check_explicit(likelihood: Likelihood) -> None:
         )
 
 
-def _prior_states(
-    prior: Prior, n: int, size: int, rng: np.random.Generator
-) -> list[SingleState]:
+def _prior_states(prior: Prior, n: int, size: int, rng: np.random.Generator) -> list[SingleState]:
     draws = draw_from_prior(prior, n, size, rng)
     names = ("labels", "log_u", "log_alpha", "sigma", "theta")
     return [{name: getattr(draws, name)[i] for name in names} for i in range(size)]
@@ -130,15 +128,15 @@ def _compiled_step(sampler: Any, iterations: int) -> Step:
     def step(
         model: Mixture, X: Data, state: SingleState, rng: np.random.Generator
     ) -> Mapping[str, Any]:
-        from mixwood.sample import make_chain
+        from mixwood.sample import make_chain  # the compiled core: only when asked
+        from mixwood.samplers import as_sampler
 
         labels = np.asarray(state["labels"], dtype=np.int32)
         values = [float(state[name]) for name in ("log_u", "log_alpha", "sigma", "theta")]
-        chain = make_chain(model, X, labels, rng.bit_generator, sampler)
+        chain = make_chain(model, X, labels, rng.bit_generator, as_sampler(sampler))
         chain.set_state(labels, *values)
         chain.iterate(iterations)
-        after: dict[str, Any] = chain.state()
-        return after
+        return chain.state()
 
     return step
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from mixwood.testing.axes import Axis, fixed_axis, gamma_axis, log_u_axis, sigma
 __all__ = ["ParameterLaw", "State"]
 
 #: labels (N, n), and log_u, log_alpha, sigma, theta (N,)
-State = Mapping[str, NDArray[np.generic]]
+State = Mapping[str, NDArray[Any]]
 
 
 class ParameterLaw:
@@ -157,7 +158,7 @@ class ParameterLaw:
         elif isinstance(self.prior.alpha, hyper.Gamma):
             log_rate = log_shifted(self.prior.alpha.rate, power)
             shape = self.prior.alpha.shape + clusters
-            result["alpha"] = gammainc(shape, np.exp(log_alpha + log_rate))
+            result["alpha"] = np.asarray(gammainc(shape, np.exp(log_alpha + log_rate)), np.float64)
         return result
 
     def _log_u_cdf(self, companion_masses: FloatArray, log_u: FloatArray) -> FloatArray:

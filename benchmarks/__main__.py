@@ -1,0 +1,30 @@
+"""`python -m benchmarks [NAME ...]` runs and records; `python -m benchmarks compare` compares."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import gibbs, record
+
+
+def main(names: list[str]) -> None:
+    if names == ["compare"]:
+        record.compare()
+        return
+    known = {benchmark.__name__: benchmark for benchmark in gibbs.BENCHMARKS}
+    for name in names:
+        if name not in known:
+            raise SystemExit(f"unknown benchmark {name!r}; there are {', '.join(known)}")
+    measurements = {}
+    for name in names or known:
+        for title, values in known[name]().items():
+            measurements[title] = values
+            shown = ", ".join(
+                f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+                for key, value in values.items()
+            )
+            print(f"{title}: {shown}", flush=True)
+    print(f"written: {record.write(measurements).relative_to(record.RESULTS.parent.parent)}")
+
+
+main(sys.argv[1:])

@@ -1,0 +1,53 @@
+"""Data sets: what is made, and how missing or wrong files are told."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+import mixwood as mw
+import mixwood.datasets
+
+
+def test_toy_is_the_same_every_time():
+    X, labels = mw.datasets.toy()
+    again, _ = mw.datasets.toy()
+    np.testing.assert_array_equal(X, again)
+    assert X.shape == (1300, 2)
+    np.testing.assert_array_equal(np.bincount(labels), np.full(13, 100))
+    other, _ = mw.datasets.toy(seed=2)
+    assert not np.array_equal(X, other)
+
+
+def write_corpus(folder, header=(2, 3, 3), entries=((1, 1, 5), (1, 3, 1), (2, 2, 7))):
+    lines = [*map(str, header), *(" ".join(map(str, entry)) for entry in entries)]
+    with gzip.open(folder / "docword.nips.txt.gz", "wt") as file:
+        file.write("\n".join(lines) + "\n")
+    (folder / "vocab.nips.txt").write_text("a\nb\nc\n")
+
+
+def test_nips_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(mixwood.datasets, "NIPS_SIZES", (2, 3, 3))
+    (tmp_path / "nips").mkdir()
+    write_corpus(tmp_path / "nips")
+    monkeypatch.setenv("MIXWOOD_DATA", str(tmp_path))
+    X, words = mw.datasets.nips()
+    np.testing.assert_array_equal(X.toarray(), [[5, 0, 1], [0, 7, 0]])
+    assert words == ["a", "b", "c"]
+
+
+def test_nips_says_what_is_missing_or_wrong(tmp_path, monkeypatch):
+    monkeypatch.delenv("MIXWOOD_DATA", raising=False)
+    with pytest.raises(FileNotFoundError, match="MIXWOOD_DATA"):
+        mw.datasets.nips()
+    with pytest.raises(FileNotFoundError, match="UCI"):
+        mw.datasets.nips(tmp_path)
+    write_corpus(tmp_path)
+    with pytest.raises(ValueError, match="1500, 12419, 746316"):
+        mw.datasets.nips(tmp_path)
+    monkeypatch.setattr(mixwood.datasets, "NIPS_SIZES", (2, 3, 4))
+    write_corpus(tmp_path, header=(2, 3, 4))
+    with pytest.raises(ValueError, match="4 entries"):
+        mw.datasets.nips(tmp_path)

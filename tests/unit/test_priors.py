@@ -1,0 +1,66 @@
+"""What a prior accepts, refuses and says."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import mixwood as mw
+from mixwood import hyper
+from mixwood.priors import start_values
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "match"),
+    [
+        (lambda: mw.DirichletProcess(alpha=-1), ValueError, "alpha must be positive, got -1"),
+        (lambda: mw.DirichletProcess(alpha=0), ValueError, "alpha"),
+        (lambda: mw.DirichletProcess(alpha=float("nan")), ValueError, "alpha must be finite"),
+        (lambda: mw.DirichletProcess(alpha=float("inf")), ValueError, "alpha must be finite"),
+        (lambda: mw.DirichletProcess(alpha="one"), TypeError, "alpha must be a number"),
+        (lambda: mw.DirichletProcess(alpha=True), TypeError, "alpha"),
+        (lambda: mw.DirichletProcess(alpha=hyper.Beta(1, 1)), TypeError, "hyper.Gamma"),
+        (lambda: mw.NGGP(sigma=0), ValueError, "sigma must lie strictly between 0 and 1"),
+        (lambda: mw.NGGP(sigma=1), ValueError, "sigma"),
+        (lambda: mw.NGGP(sigma=1.5), ValueError, "sigma"),
+        (lambda: mw.NGGP(sigma=hyper.Gamma(1, 1)), TypeError, "hyper.Beta"),
+        (lambda: mw.NormalizedInverseGaussian(alpha=-2), ValueError, "alpha"),
+        (lambda: mw.PitmanYor(theta=0), ValueError, "theta"),
+        (lambda: mw.PitmanYor(sigma=-0.1), ValueError, "sigma"),
+        (lambda: hyper.Gamma(0, 1), ValueError, "shape"),
+        (lambda: hyper.Gamma(1, -1), ValueError, "rate"),
+        (lambda: hyper.Beta(0, 1), ValueError, "a must be positive"),
+        (lambda: mw.NGGP().expected_clusters(0), ValueError, "n must be at least 1"),
+        (lambda: mw.NGGP().expected_clusters(1.5), TypeError, "n must be a whole number"),
+    ],
+)
+def test_wrong_parameters_are_named(make, error, match):
+    with pytest.raises(error, match=match):
+        make()
+
+
+def test_defaults_are_those_of_the_contract():
+    assert mw.DirichletProcess().alpha == hyper.Gamma(2, 1)
+    assert mw.NGGP() == mw.NGGP(hyper.Gamma(2, 1), hyper.Beta(2, 4))
+    assert mw.NormalizedInverseGaussian().alpha == hyper.Gamma(2, 1)
+    assert mw.PitmanYor() == mw.PitmanYor(hyper.Gamma(2, 1), hyper.Beta(2, 5))
+    assert mw.NormalizedInverseGaussian().sigma == 0.5
+
+
+def test_chains_start_at_prior_means():
+    assert start_values(mw.NGGP()) == {"alpha": 2.0, "sigma": pytest.approx(1 / 3)}
+    assert start_values(mw.DirichletProcess(0.7)) == {"alpha": 0.7}
+    assert start_values(mw.PitmanYor(2.0, 0.5)) == {"alpha": 4.0, "sigma": 0.5, "theta": 2.0}
+
+
+def test_priors_are_values(prior):
+    assert pickle.loads(pickle.dumps(prior)) == prior
+    assert hash(prior) == hash(pickle.loads(pickle.dumps(prior)))
+    with pytest.raises(AttributeError):
+        prior.alpha = 3.0
+
+
+def test_numpy_numbers_are_numbers():
+    assert mw.NGGP(np.float32(1), np.float64(0.5)) == mw.NGGP(1, 0.5)
