@@ -52,7 +52,7 @@ test-arviz: $(VENV)/.installed $(VENV)/.test
 test-long: $(VENV)/.installed $(VENV)/.test
 	$(PYTEST) -m long -s tests
 
-test-sanitize: $(VENV)/.test
+test-sanitize: $(VENV)/.installed $(VENV)/.test
 	.ci/sanitize $(BIN)/python
 
 lint: $(VENV)/.test $(VENV)/.installed

@@ -76,7 +76,7 @@ class Chain {
   }
 
   Dictionary replicate(Input<std::int32_t, 2> labels, Values log_u, Values log_alpha, Values sigma,
-                     Values theta, std::int64_t iterations) {
+                       Values theta, std::int64_t iterations) {
     const std::size_t count = labels.shape(0);
     const std::size_t n = labels.shape(1);
     require(n == static_cast<std::size_t>(chain_->n_rows()), "labels must be replicates x n");
@@ -192,6 +192,7 @@ void bind_chain(nb::module_& m) {
       .def(
           "log_joint", [](Chain& c) { return c.chain().log_joint(); },
           "log p(X, Pi, u | alpha, sigma), row constants left out.")
+      .def_prop_ro("iterations", [](Chain& c) { return c.chain().iterations(); })
       .def_prop_ro("n_clusters", [](Chain& c) { return c.chain().n_clusters(); })
       .def(
           "check", [](Chain& c) { c.chain().check(); },

@@ -23,7 +23,8 @@ const Kernels& choose() {
   const std::string name = wanted == nullptr ? "" : wanted;
 #ifdef MIXWOOD_X86
   __builtin_cpu_init();
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                  __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
   if (v3 && (name.empty() || name == "v3")) return isa_v3::table;
 #endif
   if (name.empty() || name == "baseline") return isa_baseline::table;

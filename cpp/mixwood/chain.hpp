@@ -72,6 +72,7 @@ class AnyChain {
   }
 
   void stop() { stop_ = true; }
+  std::int64_t iterations() const { return iterations_; }
 
  protected:
   std::atomic<bool> stop_ = false;
@@ -132,9 +133,9 @@ class GibbsChain final : public AnyChain {
   // the 1/tau being the factor that those weights leave out.
   std::vector<double> log_ordinates() override {
     const int n = n_rows();
+    if (n == 1) return {family_->log_alone(0)};
     std::vector<double> ordinates(n);
     for (int row = 0; row < n; ++row) {
-      if (n == 1) return {family_->log_alone(0)};
       const std::vector<double> weights = sweep_.log_weights(state_, row);
       const double largest = *std::max_element(weights.begin(), weights.end());
       double sum = 0;

@@ -1,9 +1,9 @@
 // Priors on partitions: normalized random measures, and Pitman-Yor as one with a random mass.
 //
 //   p(X, Pi, u) = u^(n-1) exp(-psi(u)) / Gamma(n) * prod_c kappa(|c|, u) P(X_c),   tau = 1 + u
-//   DP:    psi = alpha log tau           kappa(k) = alpha Gamma(k) tau^-k
-//   NGGP:  psi = alpha (tau^sigma - 1)   kappa(k) = alpha sigma Gamma(k-sigma)/Gamma(1-sigma)
-//   tau^(sigma-k)
+//   DP:    psi = alpha log tau,           kappa(k) = alpha Gamma(k) tau^-k
+//   NGGP:  psi = alpha (tau^sigma - 1),
+//          kappa(k) = alpha sigma Gamma(k-sigma)/Gamma(1-sigma) tau^(sigma-k)
 //
 // u and alpha are kept in logs: with a random alpha, u can be astronomically large.
 #pragma once

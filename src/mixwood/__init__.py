@@ -29,8 +29,8 @@ from mixwood.samplers import Gibbs
 if TYPE_CHECKING:
     from mixwood import datasets, reference, testing
     from mixwood.posterior import Posterior
-    from mixwood.sample import sample
-    from mixwood.simulate import simulate
+    from mixwood.sampling import sample
+    from mixwood.simulation import simulate
     from mixwood.storage import load
 
 __all__ = [
@@ -62,8 +62,8 @@ __all__ = [
 _LATER = {
     "Posterior": "mixwood.posterior",
     "load": "mixwood.storage",
-    "sample": "mixwood.sample",
-    "simulate": "mixwood.simulate",
+    "sample": "mixwood.sampling",
+    "simulate": "mixwood.simulation",
 }
 _MODULES = ("datasets", "reference", "testing")
 
@@ -74,9 +74,12 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULES:
         value = import_module(f"mixwood.{name}")
     elif name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        value = version("mixwood")
+        try:
+            value = version("mixwood")
+        except PackageNotFoundError:  # run from its sources
+            value = "unknown"
     else:
         raise AttributeError(f"module 'mixwood' has no attribute {name!r}")
     globals()[name] = value

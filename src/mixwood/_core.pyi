@@ -96,6 +96,9 @@ class Chain:
         """log p(X, Pi, u | alpha, sigma), row constants left out."""
 
     @property
+    def iterations(self) -> int: ...
+
+    @property
     def n_clusters(self) -> int: ...
 
     def check(self) -> None:

@@ -47,16 +47,16 @@ class ChainPlan:
 
 @dataclass(frozen=True)
 class ChainResult:
-    """The draws of one chain, as many as it came to."""
+    """What one chain has drawn beside the labels, as far as it came."""
 
-    arrays: dict[str, NDArray[Any]]
+    values: dict[str, FloatArray]
     stats: dict[str, dict[str, Any]]
     error: str | None = None
 
     @property
     def n_draws(self) -> int:
         """How many draws were kept."""
-        return len(self.arrays["log_joint"])
+        return len(self.values["log_joint"])
 
 
 def _pair(value: object) -> tuple[float, float] | None:
@@ -135,10 +135,17 @@ def bind_family(model: Mixture, X: Data) -> _core.Family:
 
 
 class RunningChain:
-    """A chain on its way: the compiled chain and the arrays it fills."""
+    """A chain on its way: the compiled chain and the arrays it fills.
+
+    The array of the labels, (draws, n), is the caller's: the largest is not copied about.
+    """
 
     def __init__(
-        self, chain: _core.Chain, plan: ChainPlan, n_rows: int, deadline: float | None
+        self,
+        chain: _core.Chain,
+        plan: ChainPlan,
+        labels: NDArray[np.int32],
+        deadline: float | None,
     ) -> None:
         self.plan = plan
         self.iterations = 0
@@ -146,7 +153,7 @@ class RunningChain:
         self._chain = chain
         self._deadline = deadline
         self._stopped = False
-        self._labels = np.empty((plan.draws, n_rows), dtype=np.int32)
+        self._labels = labels
         names = ("log_joint", "log_u", "log_alpha", "sigma", "theta")
         self._values: dict[str, FloatArray] = {name: np.empty(plan.draws) for name in names}
 
@@ -179,19 +186,20 @@ class RunningChain:
             )
         except RuntimeError as error:  # what was drawn before is kept
             self.error = str(error)
+            self.iterations = self._chain.iterations
             self._stopped = True
 
     def progress(self) -> tuple[int, int, float]:
-        """Return iterations done, the number of clusters and the log joint (without constants)."""
+        """Return iterations done, the number of clusters and the log joint without constants."""
         return self.iterations, self._chain.n_clusters, self._chain.log_joint()
 
     def result(self) -> ChainResult:
         """Return the draws kept."""
         kept = slice(self.n_draws)
-        arrays = {name: values[kept] for name, values in self._values.items()}
+        values = {name: array[kept] for name, array in self._values.items()}
         stats = {
             report["move"]: {key: report[key] for key in ("proposed", "accepted", "seconds")}
             | {"mean_log_ratio": float("nan"), "sd_log_ratio": float("nan")}
             for report in self._chain.reports()
         }
-        return ChainResult({"labels": self._labels[kept], **arrays}, stats, self.error)
+        return ChainResult(values, stats, self.error)

@@ -103,7 +103,7 @@ def _gauss_rule(odd: FloatArray, even: FloatArray) -> tuple[FloatArray, FloatArr
     """
     diagonal = odd + np.append(0.0, even[:-1])
     nodes, vectors = eigh_tridiagonal(diagonal, np.sqrt(odd * even)[:-1])
-    return nodes, vectors[0] ** 2
+    return np.asarray(nodes, np.float64), np.asarray(vectors[0] ** 2, np.float64)
 
 
 def _dirichlet(alpha: FloatArray, n: int) -> FloatArray:
@@ -131,12 +131,12 @@ def log_shifted(b: float, z: FloatArray) -> FloatArray:
     return np.where(z < 30, direct, z + np.log1p((b - 1) * np.exp(-np.maximum(z, 30))))
 
 
-def _nggp(alpha: float | hyper.Gamma, sigma: float, n: int, step: float = 0.03) -> float:
+def _nggp(alpha: float | hyper.Gamma, sigma: float, n: int) -> float:
     """Return the integral over x, on ``log x`` stretched so that both tails are reached."""
     if isinstance(alpha, hyper.Gamma):
-        end = (40 / alpha.shape + abs(np.log(alpha.rate))) / sigma
+        end, step = (40 / alpha.shape + abs(np.log(alpha.rate))) / sigma, 0.03
     else:
-        end = np.log1p(40 / alpha) / sigma
+        end, step = np.log1p(40 / alpha) / sigma, 0.01  # a fixed mass ends more abruptly
     edge = -np.log(n)
     z = np.arange(-np.arcsinh(20.0), np.arcsinh((end - edge) / 2) + step, step)
     log_x = edge + 2 * np.sinh(z)

@@ -13,17 +13,25 @@ def available_bytes() -> int | None:
     The smaller of what the kernel calls available and what the control group allows.
     """
     limits = []
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                limits.append(int(line.split()[1]) * 1024)
-    except (OSError, ValueError):
-        pass
-    try:
-        group = Path("/sys/fs/cgroup")
-        limits.append(
-            int((group / "memory.max").read_text()) - int((group / "memory.current").read_text())
-        )
-    except (OSError, ValueError):
-        pass
+    for look in (_system, _control_group):
+        try:
+            limits.append(look())
+        except (OSError, ValueError, KeyError):  # no such file here, or no limit set
+            continue
     return min(limits, default=None)
+
+
+def _system() -> int:
+    return _table(Path("/proc/meminfo"))["MemAvailable:"] * 1024
+
+
+def _control_group() -> int:
+    group = Path("/sys/fs/cgroup")
+    used = int((group / "memory.current").read_text())
+    cached = _table(group / "memory.stat")["inactive_file"]  # given back when asked for
+    return int((group / "memory.max").read_text()) - (used - cached)
+
+
+def _table(path: Path) -> dict[str, int]:
+    """Return the lines of a file as name and first number."""
+    return {words[0]: int(words[1]) for words in map(str.split, path.read_text().splitlines())}

@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from mixwood.families.base import Data
 from mixwood.model import Mixture
 from mixwood.progress import Progress
 from mixwood.samplers import Sampler
+
+if TYPE_CHECKING:
+    from mixwood import _core
 
 __all__ = ["Job", "run_jobs"]
 
@@ -31,6 +35,7 @@ class Job:
     sampler: Sampler
     plan: ChainPlan
     max_seconds: float | None
+    log_constant: float
     start: Callable[[np.random.SeedSequence], NDArray[np.int32]]
 
 
@@ -39,8 +44,16 @@ def run_jobs(
     seeds: Sequence[np.random.SeedSequence],
     n_jobs: int | None,
     progress: bool,
-) -> list[ChainResult]:
-    """Run one chain for each seed and return their draws, in the seeds' order."""
+) -> tuple[NDArray[np.int32], list[ChainResult]]:
+    """Run one chain for each seed.
+
+    Returns
+    -------
+    labels : int32 array of shape (chain, draw, n)
+        Each chain's draws as far as it came; what is beyond means nothing.
+    results : list of ChainResult
+        The rest, in the seeds' order.
+    """
     if _foreign_backend():
         return _run_on_joblib(job, seeds, n_jobs)
     workers = _cpus() if n_jobs is None or n_jobs < 0 else n_jobs
@@ -65,22 +78,25 @@ def _foreign_backend() -> bool:
 
 def _run_on_joblib(
     job: Job, seeds: Sequence[np.random.SeedSequence], n_jobs: int | None
-) -> list[ChainResult]:
+) -> tuple[NDArray[np.int32], list[ChainResult]]:
     from joblib import Parallel, delayed
 
-    results: list[ChainResult] = Parallel(n_jobs=n_jobs)(
-        delayed(_run_alone)(job, seed) for seed in seeds
-    )
-    return results
+    runs = Parallel(n_jobs=n_jobs)(delayed(_run_alone)(job, seed) for seed in seeds)
+    return np.stack([labels for labels, _ in runs]), [result for _, result in runs]
 
 
-def _run_alone(job: Job, seed: np.random.SeedSequence) -> ChainResult:
+def _run_alone(job: Job, seed: np.random.SeedSequence) -> tuple[NDArray[np.int32], ChainResult]:
     """Run one chain in this process, its time limit counted from here."""
     family = bind_family(job.model, job.X)
-    chain = _start(job, seed, family, _deadline(job))
+    labels = _room_for_labels(job, 1)[0]
+    chain = _start(job, seed, family, labels, _deadline(job))
     while not chain.finished:
         chain.advance()
-    return chain.result()
+    return labels, chain.result()
+
+
+def _room_for_labels(job: Job, chains: int) -> NDArray[np.int32]:
+    return np.empty((chains, job.plan.draws, job.X.shape[0]), dtype=np.int32)
 
 
 def _deadline(job: Job) -> float | None:
@@ -88,29 +104,30 @@ def _deadline(job: Job) -> float | None:
 
 
 def _start(
-    job: Job, seed: np.random.SeedSequence, family: object, deadline: float | None
+    job: Job,
+    seed: np.random.SeedSequence,
+    family: _core.Family,
+    labels: NDArray[np.int32],
+    deadline: float | None,
 ) -> RunningChain:
-    chain = make_chain(
-        job.model,
-        job.X,
-        job.start(seed),
-        np.random.PCG64(seed),
-        job.sampler,
-        family,  # type: ignore[arg-type]
-    )
-    return RunningChain(chain, job.plan, job.X.shape[0], deadline)
+    stream = np.random.PCG64(seed)
+    chain = make_chain(job.model, job.X, job.start(seed), stream, job.sampler, family)
+    return RunningChain(chain, job.plan, labels, deadline)
 
 
 def _run_in_threads(
     job: Job, seeds: Sequence[np.random.SeedSequence], workers: int, progress: bool
-) -> list[ChainResult]:
+) -> tuple[NDArray[np.int32], list[ChainResult]]:
     """Run the chains in slices, the one that is furthest behind first.
 
     So all chains have come about as far when the time is over, however few the threads.
     """
     deadline = _deadline(job)
     family = bind_family(job.model, job.X)
-    chains = [_start(job, seed, family, deadline) for seed in seeds]
+    labels = _room_for_labels(job, len(seeds))
+    chains = [
+        _start(job, seed, family, room, deadline) for seed, room in zip(seeds, labels, strict=True)
+    ]
     waiting: queue.PriorityQueue[tuple[int, int]] = queue.PriorityQueue()
     for k in range(len(chains)):
         waiting.put((0, k))
@@ -126,7 +143,8 @@ def _run_in_threads(
                 try:
                     chains[k].advance()
                     if progress:
-                        display.update(k, *chains[k].progress())
+                        iterations, clusters, joint = chains[k].progress()
+                        display.update(k, iterations, clusters, joint + job.log_constant)
                 except BaseException as failure:
                     failures.append(failure)
                     for chain in chains:
@@ -134,24 +152,27 @@ def _run_in_threads(
                 if not chains[k].finished:
                     waiting.put((chains[k].iterations, k))
 
-        threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
-        for thread in threads:
-            thread.start()
-        _wait(threads, chains)
+        _run_to_the_end([threading.Thread(target=work) for _ in range(workers)], chains)
     if failures:
         raise failures[0]
-    return [chain.result() for chain in chains]
+    return labels, [chain.result() for chain in chains]
 
 
-def _wait(threads: Sequence[threading.Thread], chains: Sequence[RunningChain]) -> None:
-    """Wait for the threads; at Ctrl-C tell the chains to stop and wait for that."""
+def _run_to_the_end(threads: Sequence[threading.Thread], chains: Sequence[RunningChain]) -> None:
+    """Run the threads and wait for them; whatever interrupts the wait, none is left running."""
+    started = []
     try:
+        for thread in threads:
+            thread.start()
+            started.append(thread)
         for thread in threads:
             while thread.is_alive():
                 thread.join(timeout=0.1)  # with a time-out, signals are seen
-    except KeyboardInterrupt:
+    except BaseException as interruption:
         for chain in chains:
             chain.stop()
-        for thread in threads:
+        for thread in started:
             thread.join()
+        if not isinstance(interruption, KeyboardInterrupt):
+            raise
         warnings.warn("interrupted: the chains end here", RuntimeWarning, stacklevel=5)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
-
 from mixwood import hyper
 from mixwood.checks import positive_number, probability, shown, whole_number
 
@@ -28,7 +27,10 @@ def _mass(value: Any, name: str) -> float | hyper.Gamma:
         return value
     if isinstance(value, hyper.Beta):
         raise TypeError(f"{name} must be a number or hyper.Gamma(shape, rate), got {shown(value)}")
-    return positive_number(value, name)
+    number = positive_number(value, name)
+    if not 1e-100 <= number <= 1e100:
+        raise ValueError(f"{name} must lie between 1e-100 and 1e100, got {shown(value)}")
+    return number
 
 
 def _discount(value: Any, name: str) -> float | hyper.Beta:
@@ -37,7 +39,12 @@ def _discount(value: Any, name: str) -> float | hyper.Beta:
         return value
     if isinstance(value, hyper.Gamma):
         raise TypeError(f"{name} must be a number or hyper.Beta(a, b), got {shown(value)}")
-    return probability(value, name)
+    number = probability(value, name)
+    if number < 1e-100:
+        raise ValueError(
+            f"{name} must be at least 1e-100 (near 0 use DirichletProcess), got {shown(value)}"
+        )
+    return number
 
 
 def _mean(value: float | hyper.Gamma | hyper.Beta) -> float:
@@ -81,7 +88,7 @@ class DirichletProcess(_ExpectedClusters):
     Parameters
     ----------
     alpha : float or hyper.Gamma
-        Total mass. The expected number of clusters grows like
+        Total mass, ``hyper.Gamma(2, 1)`` by default. The expected number of clusters grows like
         ``alpha * log(n)``.
 
     Notes
@@ -109,9 +116,10 @@ class NGGP(_ExpectedClusters):
     Parameters
     ----------
     alpha : float or hyper.Gamma
-        Total mass.
+        Total mass, ``hyper.Gamma(2, 1)`` by default.
     sigma : float or hyper.Beta
-        Discount in (0, 1). The number of clusters grows like ``n**sigma``.
+        Discount in (0, 1), ``hyper.Beta(2, 4)`` by default. The number of clusters grows
+        like ``n**sigma``.
 
     Notes
     -----
@@ -141,7 +149,7 @@ class NormalizedInverseGaussian(_ExpectedClusters):
     Parameters
     ----------
     alpha : float or hyper.Gamma
-        Total mass.
+        Total mass, ``hyper.Gamma(2, 1)`` by default.
 
     Examples
     --------
@@ -164,9 +172,9 @@ class PitmanYor(_ExpectedClusters):
     Parameters
     ----------
     theta : float or hyper.Gamma
-        Strength.
+        Strength, ``hyper.Gamma(2, 1)`` by default.
     sigma : float or hyper.Beta
-        Discount in (0, 1).
+        Discount in (0, 1), ``hyper.Beta(2, 5)`` by default.
 
     Notes
     -----
@@ -177,7 +185,7 @@ class PitmanYor(_ExpectedClusters):
     Examples
     --------
     >>> round(PitmanYor(theta=1.0, sigma=0.5).expected_clusters(100), 2)
-    21.17
+    20.65
     """
 
     theta: float | hyper.Gamma = field(default_factory=lambda: hyper.Gamma(2, 1))

@@ -13,12 +13,12 @@ import json
 import os
 import shutil
 import uuid
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import mixwood
 from mixwood.array_store import Expected, read_group, read_json, write_group
 from mixwood.checks import shown, whole_number
 from mixwood.encoding import ARRAY_TYPES, decode, encode
@@ -179,7 +179,7 @@ def _write(posterior: Posterior, folder: Path, include_data: bool) -> None:
     description = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "mixwood_version": _version(),
+        "mixwood_version": mixwood.__version__,
         "chains": posterior.n_chains,
         "draws": posterior.n_draws,
         "items": posterior.n_items,
@@ -202,13 +202,6 @@ def _write(posterior: Posterior, folder: Path, include_data: bool) -> None:
 def _with_axes(array: NDArray[Any]) -> tuple[tuple[str, ...], NDArray[Any]]:
     """Return an array with a name for each axis: its length, as xarray wants one length a name."""
     return tuple(f"axis{i}_{length}" for i, length in enumerate(array.shape)), array
-
-
-def _version() -> str:
-    try:
-        return metadata.version("mixwood")
-    except metadata.PackageNotFoundError:  # run from its sources
-        return "unknown"
 
 
 def _write_draws(posterior: Posterior, arrays: Path) -> None:

@@ -32,7 +32,9 @@ def assert_weights_are_marginal_ratios(likelihood, X, clusters, rtol=1e-9, atol=
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33])
-@pytest.mark.parametrize("likelihood", [mw.Gaussian(), mw.DiagonalGaussian(), mw.SphericalGaussian()])
+@pytest.mark.parametrize(
+    "likelihood", [mw.Gaussian(), mw.DiagonalGaussian(), mw.SphericalGaussian()]
+)
 def test_every_width(likelihood, d):
     X = np.random.default_rng(d).normal(size=(45, d)) * np.arange(1, d + 1)
     assert_weights_are_marginal_ratios(likelihood, X, clusters=3)

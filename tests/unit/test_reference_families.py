@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from math import exp, lgamma, log
+from math import exp, log
 
 import numpy as np
 import pytest
@@ -146,7 +146,6 @@ def test_row_constants_are_in():
     assert log_marginal(likelihood, [[1, 2]]) == pytest.approx(-log(4))
     zero = mw.Poisson(shape=1.0, rate=np.array([1.0]))
     assert log_marginal(zero, [[2]]) == pytest.approx(-3 * log(2), abs=1e-12)
-    assert lgamma(3) > 0
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e9])

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
@@ -107,114 +108,103 @@ class DiagonalGaussian {
   std::vector<double> size_terms_, alone_;
 };
 
-class DiagonalGaussian::Clusters {
+class DiagonalGaussian::Clusters
+    : public RefreshedClusters<DiagonalGaussian, DiagonalGaussian::Clusters> {
  public:
-  static constexpr int rows_at_once = block_rows;
-
-  explicit Clusters(const DiagonalGaussian& family)
-      : family_(family),
-        d_(family.d()),
-        kernels_(kernels()),
-        block_(static_cast<std::size_t>(d_) * block_rows),
-        present_(static_cast<std::size_t>(d_) * block_rows, 1.0),
-        spare_(family.statistic_size()) {}
+  explicit Clusters(const DiagonalGaussian& family) : RefreshedClusters(family) {}
 
   void grow(int slots) {
-    if (slots <= static_cast<int>(base_sums_.size())) return;
-    const std::size_t count = std::max<std::size_t>(slots, 2 * base_sums_.size());
-    statistics_.resize(count * family_.statistic_size());
-    for (auto* values : {&means_, &scales_, &halves_, &bases_}) values->resize(count * d_);
-    base_sums_.resize(count);
-  }
-
-  void clear(int slot) {
-    std::fill_n(statistic(slot), family_.statistic_size(), 0.0);
-    refresh(slot);
-  }
-  void observe(int slot, int row) {
-    family_.observe(statistic(slot), row);
-    refresh(slot);
-  }
-  void forget(int slot, int row) {
-    family_.forget(statistic(slot), row);
-    refresh(slot);
+    if (!grow_statistics(slots)) return;
+    for (auto* values : {&means_, &fractions_, &halves_, &bases_, &scales_, &log_scales_})
+      values->resize(static_cast<std::size_t>(slots_) * d_);
+    base_sums_.resize(slots_);
+    log_scale_sums_.resize(slots_);
   }
 
   double log_marginal(int slot) { return family_.log_marginal(statistic(slot)); }
 
-  void load(std::span<const int> rows) {
-    loaded_.assign(rows.begin(), rows.end());
-    for (std::size_t b = 0; b < rows.size(); ++b)
-      for (int j = 0; j < d_; ++j) {
-        const double x = family_.row(rows[b])[j];
-        block_[j * block_rows + b] = std::isnan(x) ? 0.0 : x;
-        present_[j * block_rows + b] = std::isnan(x) ? 0.0 : 1.0;
-      }
-  }
-
   void score(std::span<const int> slots, double* scores) {
     for (const int slot : slots) {
       const std::size_t at = static_cast<std::size_t>(slot) * d_;
+      double* target = scores + static_cast<std::size_t>(slot) * block_rows;
       if (family_.complete())
-        kernels_.diagonal_complete(d_, &means_[at], &scales_[at], halves_[at], base_sums_[slot],
-                                   block_.data(), scores + slot * block_rows);
+        kernels_.diagonal_complete(d_, &means_[at], &fractions_[at], halves_[at], base_sums_[slot],
+                                   block_.values(), target);
       else
-        kernels_.diagonal(d_, &means_[at], &scales_[at], &halves_[at], &bases_[at], block_.data(),
-                          present_.data(), scores + slot * block_rows);
+        kernels_.diagonal(d_, &means_[at], &fractions_[at], &halves_[at], &bases_[at],
+                          block_.values(), block_.presence(), target);
     }
   }
 
   // In each column psi_- = psi_n (1 - s), s = kappa/(kappa-1) (x - mean)^2 / psi_n.
   double score_without(int slot, int b) {
-    const double* s = statistic(slot);
-    const std::size_t at = static_cast<std::size_t>(slot) * d_;
-    double total = 0;
-    for (int j = 0; j < d_; ++j, s += 3) {
-      if (present_[j * block_rows + b] == 0) continue;
-      const int size = static_cast<int>(s[0]);
-      const double kappa = family_.r() + s[0];
-      const double scale = family_.posterior_scale(s);
-      const double difference = block_[j * block_rows + b] - means_[at + j];
-      const double ratio = 1 - kappa / (kappa - 1) * difference * difference / scale;
-      if (ratio < 1e-6) {  // cancels: take the row out for real, on the side
-        std::copy_n(statistic(slot), spare_.size(), spare_.begin());
-        family_.forget(spare_.data(), loaded_[b]);
-        return log_marginal(slot) - family_.log_marginal(spare_.data());
+    return family_.complete() ? complete_without(slot, b) : incomplete_without(slot, b);
+  }
+
+ private:
+  friend RefreshedClusters;
+
+  // One size for all columns: one logarithm of the product of the ratios does for all of them.
+  double complete_without(int slot, int b) {
+    const int size = static_cast<int>(statistic(slot)[0]);
+    double log_ratios = 0;
+    double product = 1;
+    for (int j = 0; j < d_; ++j) {
+      product *= ratio_without(slot, j, b, size);
+      if (!(product > 1e-6)) {
+        if (!(ratio_without(slot, j, b, size) > 1e-6)) return score_without_slowly(slot, b);
+        log_ratios += std::log(product);
+        product = 1;
       }
-      total += family_.size_term(size) - family_.size_term(size - 1) - 0.5 * std::log(scale) +
-               0.5 * (family_.nu() + s[0] - 1) * std::log(ratio);
+    }
+    return d_ * (family_.size_term(size) - family_.size_term(size - 1)) -
+           0.5 * log_scale_sums_[slot] +
+           0.5 * (family_.nu() + size - 1) * (log_ratios + std::log(product));
+  }
+
+  double incomplete_without(int slot, int b) {
+    double total = 0;
+    for (int j = 0; j < d_; ++j) {
+      if (!block_.present(j, b)) continue;
+      const int size = static_cast<int>(statistic(slot)[3 * j]);
+      const double ratio = ratio_without(slot, j, b, size);
+      if (!(ratio > 1e-6)) return score_without_slowly(slot, b);
+      total += family_.size_term(size) - family_.size_term(size - 1) -
+               0.5 * log_scales_[static_cast<std::size_t>(slot) * d_ + j] +
+               0.5 * (family_.nu() + size - 1) * std::log(ratio);
     }
     return total;
   }
 
- private:
-  double* statistic(int slot) {
-    return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
+  // 1 - s of one column; near 0 it has cancelled.
+  double ratio_without(int slot, int j, int b, int size) const {
+    const std::size_t at = static_cast<std::size_t>(slot) * d_ + j;
+    const double difference = block_.value(j, b) - means_[at];
+    const double weight = (family_.r() + size) / (family_.r() + (size - 1));
+    return 1 - weight * difference * difference / scales_[at];
   }
 
   void refresh(int slot) {
     const double* s = statistic(slot);
-    base_sums_[slot] = 0;
+    base_sums_[slot] = log_scale_sums_[slot] = 0;
     for (int j = 0; j < d_; ++j, s += 3) {
       const std::size_t at = static_cast<std::size_t>(slot) * d_ + j;
       const int size = static_cast<int>(s[0]);
       const double kappa = family_.r() + s[0];
-      const double scale = family_.posterior_scale(s);
+      scales_[at] = family_.posterior_scale(s);
+      log_scales_[at] = std::log(scales_[at]);
+      log_scale_sums_[slot] += log_scales_[at];
       means_[at] = s[1] * s[0] / kappa;
-      scales_[at] = kappa / (kappa + 1) / scale;
+      fractions_[at] = kappa / (kappa + 1) / scales_[at];
       halves_[at] = 0.5 * (family_.nu() + s[0] + 1);
       if (size >= family_.n_rows()) continue;  // no row is left to join
-      bases_[at] = family_.size_term(size + 1) - family_.size_term(size) - 0.5 * std::log(scale);
+      bases_[at] = family_.size_term(size + 1) - family_.size_term(size) - 0.5 * log_scales_[at];
       base_sums_[slot] += bases_[at];
     }
   }
 
-  const DiagonalGaussian& family_;
-  int d_;
-  const Kernels& kernels_;
-  std::vector<double> statistics_, means_, scales_, halves_, bases_, base_sums_;
-  std::vector<double> block_, present_, spare_;
-  std::vector<int> loaded_;
+  std::vector<double> means_, fractions_, halves_, bases_, scales_, log_scales_;
+  std::vector<double> base_sums_, log_scale_sums_;
 };
 
 static_assert(Family<DiagonalGaussian> && ClusterScores<DiagonalGaussian::Clusters>);

@@ -1,8 +1,8 @@
 // Gaussian rows, Normal-Wishart prior with mean 0 (the rows come centred on the prior mean).
 //
 //   P(X_c) = pi^(-nd/2) (r/(r+n))^(d/2) |Psi|^(nu/2) |Psi_n|^(-(nu+n)/2)
-//   Gamma_d((nu+n)/2)/Gamma_d(nu/2) Psi_n = Psi + S + r n/(r+n) xbar xbar',  S the scatter about
-//   xbar
+//            * Gamma_d((nu+n)/2) / Gamma_d(nu/2)
+//   Psi_n = Psi + S + r n/(r+n) xbar xbar',  S the scatter about xbar
 //
 // Statistic: n, xbar (d), lower triangle of S column by column. Raw second moments would cancel.
 #pragma once
@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/cholesky.hpp"
 #include "mixwood/numerics/kernels.hpp"
@@ -85,7 +86,7 @@ class Gaussian {
   double log_marginal(const double* s) const {
     std::vector<double> factor(static_cast<std::size_t>(d_) * d_);
     const double log_determinant = posterior_factor(s, factor.data());
-    return size_terms_[static_cast<int>(s[0])] - 0.5 * (nu_ + s[0]) * log_determinant;
+    return size_terms_.at(static_cast<std::size_t>(s[0])) - 0.5 * (nu_ + s[0]) * log_determinant;
   }
 
   // Factors Psi_n into `factor` (d x d) and returns its log-determinant.
@@ -146,7 +147,7 @@ class Gaussian::Clusters {
       : family_(family),
         d_(family.d()),
         kernels_(kernels()),
-        block_(static_cast<std::size_t>(d_) * block_rows),
+        block_(d_),
         scratch_(static_cast<std::size_t>(d_) * block_rows),
         vector_(d_),
         spare_(family.statistic_size()) {}
@@ -176,8 +177,8 @@ class Gaussian::Clusters {
   }
 
   void forget(int slot, int row) {
-    const double kappa = family_.r() + statistic(slot)[0];
-    difference(slot, row, std::sqrt(kappa / (kappa - 1)));
+    const double n = statistic(slot)[0];
+    difference(slot, row, std::sqrt((family_.r() + n) / (family_.r() + (n - 1))));
     family_.forget(statistic(slot), row);
     if (statistic(slot)[0] == 0) return refactor(slot);
     update(slot, -1);
@@ -189,31 +190,29 @@ class Gaussian::Clusters {
            0.5 * (family_.nu() + n) * log_determinants_[slot];
   }
 
-  void load(std::span<const int> rows) {
-    loaded_.assign(rows.begin(), rows.end());
-    for (std::size_t b = 0; b < rows.size(); ++b)
-      for (int j = 0; j < d_; ++j) block_[j * block_rows + b] = family_.row(rows[b])[j];
-  }
+  void load(std::span<const int> rows) { block_.load(family_, rows); }
 
   void score(std::span<const int> slots, double* scores) {
-    for (const int slot : slots)
-      kernels_.gaussian(d_, factor(slot), mean(slot), block_.data(), terms_[slot], scratch_.data(),
-                        quadratic_.data() + slot * block_rows, scores + slot * block_rows);
+    for (const int slot : slots) {
+      const std::size_t at = static_cast<std::size_t>(slot) * block_rows;
+      kernels_.gaussian(d_, factor(slot), mean(slot), block_.values(), terms_[slot],
+                        scratch_.data(), quadratic_.data() + at, scores + at);
+    }
   }
 
   // With the row still inside: |Psi_-| = |Psi| (1 - s), s = kappa/(kappa-1) |L^-1 (x - mean)|^2.
   double score_without(int slot, int b) {
-    const double n = statistic(slot)[0];
-    const double kappa = family_.r() + n;
-    const double s = kappa / (kappa - 1) * quadratic_[slot * block_rows + b];
-    const int size = static_cast<int>(n);
-    if (1 - s < 1e-6) {  // cancels: take the row out for real, on the side
+    const int size = static_cast<int>(statistic(slot)[0]);
+    const double less = family_.r() + (size - 1);
+    const double squared = quadratic_[static_cast<std::size_t>(slot) * block_rows + b];
+    const double s = (family_.r() + size) / less * squared;
+    if (!(1 - s > 1e-6)) {  // cancels: take the row out for real, on the side
       std::copy_n(statistic(slot), spare_.size(), spare_.begin());
-      family_.forget(spare_.data(), loaded_[b]);
+      family_.forget(spare_.data(), block_.row(b));
       return log_marginal(slot) - family_.log_marginal(spare_.data());
     }
     return family_.size_term(size) - family_.size_term(size - 1) - 0.5 * log_determinants_[slot] +
-           0.5 * (family_.nu() + n - 1) * std::log1p(-s);
+           0.5 * (family_.nu() + size - 1) * std::log1p(-s);
   }
 
  private:
@@ -226,7 +225,7 @@ class Gaussian::Clusters {
   double* factor(int slot) { return factors_.data() + static_cast<std::size_t>(slot) * d_ * d_; }
   double* mean(int slot) { return means_.data() + static_cast<std::size_t>(slot) * d_; }
 
-  // vector_ = scale (x - posterior mean), and what it does to the log-determinant.
+  // vector_ = scale (x - posterior mean).
   void difference(int slot, int row, double scale) {
     for (int j = 0; j < d_; ++j) vector_[j] = scale * (family_.row(row)[j] - mean(slot)[j]);
   }
@@ -263,8 +262,8 @@ class Gaussian::Clusters {
   const Kernels& kernels_;
   std::vector<double> statistics_, factors_, means_, log_determinants_, quadratic_;
   std::vector<StudentTerms> terms_;
-  std::vector<double> block_, scratch_, vector_, spare_;
-  std::vector<int> loaded_;
+  RowBlock block_;
+  std::vector<double> scratch_, vector_, spare_;
 };
 
 static_assert(Family<Gaussian> && ClusterScores<Gaussian::Clusters>);

@@ -43,8 +43,9 @@ class Multinomial {
                   log_gamma(prior_total() + row_totals_[i]);
     }
     double largest = 2;
-    for (const double total : word_totals) largest = std::max(largest, beta + total);
+    for (const double total : word_totals) largest = std::max(largest, total);
     if (largest > 2147483647.0) throw std::invalid_argument("X must have column totals below 2^31");
+    largest += beta;
     // How many factors between beta and `largest` a product of doubles holds for certain.
     product_budget_ =
         static_cast<int>(900 / std::max(std::log2(largest), std::abs(std::log2(beta))));
@@ -170,7 +171,7 @@ class Multinomial::Clusters {
     double product = 1;
     for (std::size_t t = 0; t < words.size(); ++t) {
       const double a = family_.beta() + (table_[at(words[t], slot)] - inside * counts[t]);
-      if (counts[t] > 32) {
+      if (counts[t] > largest_product) {
         total += log_gamma(a + counts[t]) - log_gamma(a);
         continue;
       }

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
@@ -74,54 +75,23 @@ class Poisson {
   std::vector<double> rates_, alone_;
 };
 
-class Poisson::Clusters {
+class Poisson::Clusters : public RefreshedClusters<Poisson, Poisson::Clusters> {
  public:
-  static constexpr int rows_at_once = block_rows;
-
-  explicit Clusters(const Poisson& family)
-      : family_(family),
-        d_(family.d()),
-        kernels_(kernels()),
-        block_(static_cast<std::size_t>(d_) * block_rows),
-        present_(static_cast<std::size_t>(d_) * block_rows) {}
+  explicit Clusters(const Poisson& family) : RefreshedClusters(family) {}
 
   void grow(int slots) {
-    if (slots <= slots_) return;
-    slots_ = std::max(slots, 2 * slots_);
-    statistics_.resize(static_cast<std::size_t>(slots_) * family_.statistic_size());
-    for (auto* values : {&shapes_, &constants_, &slopes_})
+    if (!grow_statistics(slots)) return;
+    for (auto* values : {&shapes_, &constants_, &slopes_, &log_posteriors_})
       values->resize(static_cast<std::size_t>(slots_) * d_);
-  }
-
-  void clear(int slot) {
-    std::fill_n(statistic(slot), family_.statistic_size(), 0.0);
-    refresh(slot);
-  }
-  void observe(int slot, int row) {
-    family_.observe(statistic(slot), row);
-    refresh(slot);
-  }
-  void forget(int slot, int row) {
-    family_.forget(statistic(slot), row);
-    refresh(slot);
   }
 
   double log_marginal(int slot) { return family_.log_marginal(statistic(slot)); }
 
-  void load(std::span<const int> rows) {
-    for (std::size_t b = 0; b < rows.size(); ++b)
-      for (int j = 0; j < d_; ++j) {
-        const double x = family_.row(rows[b])[j];
-        block_[j * block_rows + b] = std::isnan(x) ? 0.0 : x;
-        present_[j * block_rows + b] = std::isnan(x) ? 0.0 : 1.0;
-      }
-  }
-
   void score(std::span<const int> slots, double* scores) {
     for (const int slot : slots) {
       const std::size_t at = static_cast<std::size_t>(slot) * d_;
-      kernels_.poisson(d_, &shapes_[at], &constants_[at], &slopes_[at], block_.data(),
-                       present_.data(), scores + slot * block_rows);
+      kernels_.poisson(d_, &shapes_[at], &constants_[at], &slopes_[at], block_.values(),
+                       block_.presence(), scores + static_cast<std::size_t>(slot) * block_rows);
     }
   }
 
@@ -129,17 +99,15 @@ class Poisson::Clusters {
     const double* s = statistic(slot);
     double total = 0;
     for (int j = 0; j < d_; ++j, s += 2) {
-      if (present_[j * block_rows + b] == 0) continue;
-      const double x = block_[j * block_rows + b];
-      total += family_.log_posterior(j, s[0], s[1]) - family_.log_posterior(j, s[0] - 1, s[1] - x);
+      if (!block_.present(j, b)) continue;
+      total += log_posteriors_[static_cast<std::size_t>(slot) * d_ + j] -
+               family_.log_posterior(j, s[0] - 1, s[1] - block_.value(j, b));
     }
     return total;
   }
 
  private:
-  double* statistic(int slot) {
-    return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
-  }
+  friend RefreshedClusters;
 
   // log P(x | X_c) in column j is log Gamma(a + x) + constant + slope x.
   void refresh(int slot) {
@@ -148,16 +116,15 @@ class Poisson::Clusters {
       const std::size_t at = static_cast<std::size_t>(slot) * d_ + j;
       const double a = family_.shape() + s[1];
       const double b = family_.rate(j) + s[0];
+      const double log_gamma_a = log_gamma(a);
       shapes_[at] = a;
-      constants_[at] = -a * std::log1p(1 / b) - log_gamma(a);
+      constants_[at] = -a * std::log1p(1 / b) - log_gamma_a;
       slopes_[at] = -std::log(b + 1);
+      log_posteriors_[at] = log_gamma_a - a * std::log(b);
     }
   }
 
-  const Poisson& family_;
-  int d_, slots_ = 0;
-  const Kernels& kernels_;
-  std::vector<double> statistics_, shapes_, constants_, slopes_, block_, present_;
+  std::vector<double> shapes_, constants_, slopes_, log_posteriors_;
 };
 
 static_assert(Family<Poisson> && ClusterScores<Poisson::Clusters>);

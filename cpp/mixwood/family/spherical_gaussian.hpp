@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
@@ -78,7 +79,7 @@ class SphericalGaussian {
   }
 
   double log_marginal(const double* s) const {
-    return size_terms_[static_cast<int>(s[0])] -
+    return size_terms_.at(static_cast<std::size_t>(s[0])) -
            0.5 * (nu_ + s[0] * d_) * std::log(posterior_scale(s));
   }
 
@@ -95,85 +96,53 @@ class SphericalGaussian {
   std::vector<double> size_terms_, alone_;
 };
 
-class SphericalGaussian::Clusters {
+class SphericalGaussian::Clusters
+    : public RefreshedClusters<SphericalGaussian, SphericalGaussian::Clusters> {
  public:
-  static constexpr int rows_at_once = block_rows;
-
-  explicit Clusters(const SphericalGaussian& family)
-      : family_(family),
-        d_(family.d()),
-        kernels_(kernels()),
-        block_(static_cast<std::size_t>(d_) * block_rows),
-        spare_(family.statistic_size()) {}
+  explicit Clusters(const SphericalGaussian& family) : RefreshedClusters(family) {}
 
   void grow(int slots) {
-    if (slots <= static_cast<int>(terms_.size())) return;
-    const std::size_t count = std::max<std::size_t>(slots, 2 * terms_.size());
-    statistics_.resize(count * family_.statistic_size());
-    means_.resize(count * d_);
-    log_scales_.resize(count);
-    scales_.resize(count);
-    terms_.resize(count);
-    quadratic_.resize(count * block_rows);
-  }
-
-  void clear(int slot) {
-    std::fill_n(statistic(slot), family_.statistic_size(), 0.0);
-    refresh(slot);
-  }
-  void observe(int slot, int row) {
-    family_.observe(statistic(slot), row);
-    refresh(slot);
-  }
-  void forget(int slot, int row) {
-    family_.forget(statistic(slot), row);
-    refresh(slot);
+    if (!grow_statistics(slots)) return;
+    means_.resize(static_cast<std::size_t>(slots_) * d_);
+    sizes_.resize(slots_);
+    scales_.resize(slots_);
+    log_scales_.resize(slots_);
+    terms_.resize(slots_);
+    quadratic_.resize(static_cast<std::size_t>(slots_) * block_rows);
   }
 
   double log_marginal(int slot) const {
-    const double n = statistics_[static_cast<std::size_t>(slot) * family_.statistic_size()];
-    return family_.size_term(static_cast<int>(n)) -
-           0.5 * (family_.nu() + n * d_) * log_scales_[slot];
-  }
-
-  void load(std::span<const int> rows) {
-    loaded_.assign(rows.begin(), rows.end());
-    for (std::size_t b = 0; b < rows.size(); ++b)
-      for (int j = 0; j < d_; ++j) block_[j * block_rows + b] = family_.row(rows[b])[j];
+    const double n = sizes_[slot];
+    return family_.size_term(sizes_[slot]) - 0.5 * (family_.nu() + n * d_) * log_scales_[slot];
   }
 
   void score(std::span<const int> slots, double* scores) {
-    for (const int slot : slots)
-      kernels_.spherical(d_, means_.data() + static_cast<std::size_t>(slot) * d_, block_.data(),
-                         terms_[slot], quadratic_.data() + slot * block_rows,
-                         scores + slot * block_rows);
+    for (const int slot : slots) {
+      const std::size_t at = static_cast<std::size_t>(slot) * block_rows;
+      kernels_.spherical(d_, means_.data() + static_cast<std::size_t>(slot) * d_, block_.values(),
+                         terms_[slot], quadratic_.data() + at, scores + at);
+    }
   }
 
   // As for Gaussian: psi_- = psi_n (1 - s), s = kappa/(kappa-1) |x - mean|^2 / psi_n.
   double score_without(int slot, int b) {
-    const double* statistics = statistic(slot);
-    const double n = statistics[0];
-    const double kappa = family_.r() + n;
-    const double s = kappa / (kappa - 1) * quadratic_[slot * block_rows + b] / scales_[slot];
-    if (1 - s < 1e-6) {  // cancels: take the row out for real, on the side
-      std::copy_n(statistics, spare_.size(), spare_.begin());
-      family_.forget(spare_.data(), loaded_[b]);
-      return log_marginal(slot) - family_.log_marginal(spare_.data());
-    }
-    const int size = static_cast<int>(n);
+    const int size = sizes_[slot];
+    const double less = family_.r() + (size - 1);
+    const double squared = quadratic_[static_cast<std::size_t>(slot) * block_rows + b];
+    const double s = (family_.r() + size) / less * squared / scales_[slot];
+    if (!(1 - s > 1e-6)) return score_without_slowly(slot, b);  // cancels
     return family_.size_term(size) - family_.size_term(size - 1) - 0.5 * d_ * log_scales_[slot] +
-           0.5 * (family_.nu() + (n - 1) * d_) * std::log1p(-s);
+           0.5 * (family_.nu() + (size - 1.0) * d_) * std::log1p(-s);
   }
 
  private:
-  double* statistic(int slot) {
-    return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
-  }
+  friend RefreshedClusters;
 
   void refresh(int slot) {
     const double* s = statistic(slot);
     const int size = static_cast<int>(s[0]);
     const double kappa = family_.r() + s[0];
+    sizes_[slot] = size;
     for (int j = 0; j < d_; ++j)
       means_[static_cast<std::size_t>(slot) * d_ + j] = s[1 + j] * s[0] / kappa;
     scales_[slot] = family_.posterior_scale(s);
@@ -184,13 +153,9 @@ class SphericalGaussian::Clusters {
         0.5 * (family_.nu() + (s[0] + 1) * d_), kappa / (kappa + 1) / scales_[slot]};
   }
 
-  const SphericalGaussian& family_;
-  int d_;
-  const Kernels& kernels_;
-  std::vector<double> statistics_, means_, scales_, log_scales_, quadratic_;
+  std::vector<int> sizes_;
+  std::vector<double> means_, scales_, log_scales_, quadratic_;
   std::vector<StudentTerms> terms_;
-  std::vector<double> block_, spare_;
-  std::vector<int> loaded_;
 };
 
 static_assert(Family<SphericalGaussian> && ClusterScores<SphericalGaussian::Clusters>);

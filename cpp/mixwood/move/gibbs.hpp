@@ -86,7 +86,9 @@ class GibbsSweep {
     const int count = static_cast<int>(weights_.size());
     const int choice = kernels_.pick(count, weights_.data(), random.uniform());
     if (choice < 0)
-      throw std::runtime_error("a cluster's density of a row is not a number; rescale X");
+      throw std::runtime_error(
+          "the weights of a row's clusters are not numbers; rescale X or choose a less extreme "
+          "prior");
     const int own = state.partition.slot_of(row);
     if (choice == count - 1) return state.partition.size(own) == 1 ? stay : fresh;
     const int slot = state.partition.active()[choice];

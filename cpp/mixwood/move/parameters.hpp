@@ -10,6 +10,7 @@
 // Integrating alpha out where it is random lets u and sigma move without dragging it along.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "mixwood/move/report.hpp"
@@ -66,6 +67,11 @@ class ParameterUpdate {
   }
 
  private:
+  // Under a vague hyperprior a mass can run to where floating point ends; it stops here, some
+  // e^50 above that, and so does a discount.
+  static constexpr double smallest_log = -650;
+  static constexpr double smallest_sigma = 1e-100;
+
   static void draw_dirichlet_u(PriorValues& values, const Partition& partition, Stream& random) {
     const double above = random.log_gamma_draw(partition.n_rows());
     values.log_u = above - random.log_gamma_draw(std::exp(values.log_alpha));
@@ -88,7 +94,7 @@ class ParameterUpdate {
       return n * v + (K * sigma - n) * log_tau +
              log_mass_term(settings, values.log_alpha, sigma * log_tau, K);
     };
-    values.log_u = slice_on_line(values.log_u, 3.0, log_density, random);
+    values.log_u = slice_on_line(values.log_u, 3.0, 2.0, log_density, random);
   }
 
   static void slice_sigma(const PriorSettings& settings, PriorValues& values,
@@ -97,10 +103,10 @@ class ParameterUpdate {
     const double K = partition.n_clusters();
     const double log_tau = softplus(values.log_u);
     auto log_density = [&](double sigma) {
-      return log_sigma_sizes(*settings.sigma, sigma, partition) + K * sigma * log_tau +
-             log_mass_term(settings, values.log_alpha, sigma * log_tau, K);
+      return log_sigma_sizes(*settings.sigma, sigma, partition) + K * std::log(sigma) +
+             K * sigma * log_tau + log_mass_term(settings, values.log_alpha, sigma * log_tau, K);
     };
-    values.sigma = slice_on_unit(values.sigma, log_density, random);
+    values.sigma = std::max(slice_on_unit(values.sigma, log_density, random), smallest_sigma);
   }
 
   static void draw_alpha(const PriorSettings& settings, PriorValues& values,
@@ -110,33 +116,31 @@ class ParameterUpdate {
     const double log_rate = settings.kind == PriorKind::dirichlet_process
                                 ? std::log(settings.alpha->rate + log_tau)
                                 : log_shifted_exp(settings.alpha->rate, values.sigma * log_tau);
-    values.log_alpha =
-        random.log_gamma_draw(settings.alpha->shape + partition.n_clusters()) - log_rate;
+    const double draw = random.log_gamma_draw(settings.alpha->shape + partition.n_clusters());
+    values.log_alpha = std::max(draw - log_rate, smallest_log);
   }
 
   static void slice_theta(const PriorSettings& settings, PriorValues& values,
                           const Partition& partition, Stream& random) {
     if (!settings.theta) return;
     const double n = partition.n_rows();
-    const double K = partition.n_clusters();
     auto log_density = [&](double t) {
       const double theta = std::exp(t);
       return settings.theta->shape * t - settings.theta->rate * theta + log_gamma(theta) -
-             log_gamma(theta + n) + log_gamma(theta / values.sigma + K) -
-             log_gamma(theta / values.sigma);
+             log_gamma(theta + n) + log_new_clusters(theta, values.sigma, partition);
     };
-    values.theta = std::exp(slice_on_line(std::log(values.theta), 2.0, log_density, random));
+    const double t = slice_on_line(std::log(values.theta), 2.0, 1.0, log_density, random);
+    values.theta = std::exp(std::max(t, smallest_log));
   }
 
   static void slice_pitman_yor_sigma(const PriorSettings& settings, PriorValues& values,
                                      const Partition& partition, Stream& random) {
     if (!settings.sigma) return;
-    const double K = partition.n_clusters();
     auto log_density = [&](double sigma) {
       return log_sigma_sizes(*settings.sigma, sigma, partition) +
-             log_gamma(values.theta / sigma + K) - log_gamma(values.theta / sigma);
+             log_new_clusters(values.theta, sigma, partition);
     };
-    values.sigma = slice_on_unit(values.sigma, log_density, random);
+    values.sigma = std::max(slice_on_unit(values.sigma, log_density, random), smallest_sigma);
   }
 
   static void draw_pitman_yor_mass(PriorValues& values, const Partition& partition,
@@ -147,10 +151,17 @@ class ParameterUpdate {
                        values.sigma * softplus(values.log_u);
   }
 
-  // log p(sigma) + K log sigma + sum_c log Gamma(|c|-sigma)/Gamma(1-sigma).
+  // log of sigma^K Gamma(theta/sigma + K)/Gamma(theta/sigma) = prod_{j<K} (theta + j sigma).
+  static double log_new_clusters(double theta, double sigma, const Partition& partition) {
+    double total = 0;
+    for (int j = 0; j < partition.n_clusters(); ++j) total += std::log(theta + j * sigma);
+    return total;
+  }
+
+  // log p(sigma) + sum_c log Gamma(|c|-sigma)/Gamma(1-sigma).
   static double log_sigma_sizes(const BetaHyper& hyper, double sigma, const Partition& partition) {
-    double total = (hyper.a - 1) * std::log(sigma) + (hyper.b - 1) * std::log1p(-sigma) +
-                   partition.n_clusters() * (std::log(sigma) - log_gamma(1 - sigma));
+    double total = (hyper.a - 1) * std::log(sigma) + (hyper.b - 1) * std::log1p(-sigma) -
+                   partition.n_clusters() * log_gamma(1 - sigma);
     for (const int slot : partition.active()) total += log_gamma(partition.size(slot) - sigma);
     return total;
   }

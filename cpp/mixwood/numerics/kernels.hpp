@@ -13,6 +13,9 @@ namespace mixwood {
 // the block at [j * block_rows + b].
 inline constexpr int block_rows = 16;
 
+// Counts above this go through log Gamma: a rising factorial of x factors takes x products.
+inline constexpr std::int32_t largest_product = 32;
+
 // One Gaussian cluster's predictive: base - half * log(1 + fraction * |L^-1 (x - mean)|^2).
 struct StudentTerms {
   double base;

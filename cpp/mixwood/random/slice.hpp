@@ -17,14 +17,16 @@ double slice_shrink(double x, double left, double right, double level, LogDensit
   }
 }
 
-// One step on the whole line, the interval found by stepping out.
+// One step on the whole line, the interval found by stepping out. Strides may grow, so that the
+// end of a long tail is reached in few of them, if the density has one mode: then any interval
+// that covers the slice gives a uniform draw from it. Else `growth` must be 1.
 template <class LogDensity>
-double slice_on_line(double x, double width, LogDensity&& f, Stream& random) {
+double slice_on_line(double x, double width, double growth, LogDensity&& f, Stream& random) {
   const double level = f(x) - random.exponential();
   double left = x - width * random.uniform();
   double right = left + width;
-  while (f(left) > level) left -= width;
-  while (f(right) > level) right += width;
+  for (double stride = width; f(left) > level; stride *= growth) left -= stride;
+  for (double stride = width; f(right) > level; stride *= growth) right += stride;
   return slice_shrink(x, left, right, level, f, random);
 }
 

@@ -17,6 +17,9 @@ class Partition {
 
   void assign(std::span<const std::int32_t> labels) {
     const std::size_t n = labels.size();
+    for (const std::int32_t label : labels)  // all of them first: a refusal changes nothing
+      if (label < 0 || static_cast<std::size_t>(label) >= n)
+        throw std::invalid_argument("labels must lie in 0..n-1");
     slot_of_row_.assign(n, 0);
     sizes_.clear();
     active_.clear();
@@ -24,10 +27,7 @@ class Partition {
     free_.clear();
     std::vector<int> slot_of_label(n, -1);
     for (std::size_t i = 0; i < n; ++i) {
-      const std::int32_t label = labels[i];
-      if (label < 0 || static_cast<std::size_t>(label) >= n)
-        throw std::invalid_argument("labels must lie in 0..n-1");
-      int& slot = slot_of_label[static_cast<std::size_t>(label)];
+      int& slot = slot_of_label[static_cast<std::size_t>(labels[i])];
       if (slot < 0) slot = open();
       slot_of_row_[i] = slot;
       ++sizes_[slot];

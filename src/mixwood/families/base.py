@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from mixwood.checks import shown
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from scipy.sparse import csr_array
-    from typing_extensions import Self
 
     from mixwood import _core
 

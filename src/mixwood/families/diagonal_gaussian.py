@@ -15,6 +15,7 @@ from mixwood.families.gaussian import (
     _vector,
     column_variances,
     refuse_extreme_spread,
+    warn_of_tiny_scale,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class DiagonalGaussian(Likelihood):
         Prior mean; the mean of the present entries by default.
     scale : "data" or array of shape (d,)
         The prior scale ``psi`` of each column, in squared units. ``"data"`` is
-        ``c (nu-2) s^2`` with ``s^2`` the column's sample variance.
+        ``c (nu-2) s^2`` with ``c = 0.1`` and ``s^2`` the column's sample variance.
 
     Notes
     -----
@@ -127,7 +128,7 @@ class DiagonalGaussian(Likelihood):
         """Return the compiled family over `X`, centred and in units of `scale`."""
         from mixwood import _core
 
-        standard = (X - self.mean) / np.sqrt(self.scale)
+        standard = warn_of_tiny_scale((X - self.mean) / np.sqrt(self.scale))
         return _core.diagonal_gaussian(standard, self.r, self.nu)
 
     def row_constants(self, X: Data) -> FloatArray:

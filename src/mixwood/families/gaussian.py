@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,21 @@ def refuse_extreme_spread(values: FloatArray) -> FloatArray:
             "rescale X (for example, divide each column by its largest absolute value)"
         )
     return values
+
+
+def warn_of_tiny_scale(standard: FloatArray) -> FloatArray:
+    """Return rows in units of the prior scale, with a warning where those are far too small.
+
+    Scatter matrices square the rows: beyond 1e6 the prior scale is lost in their rounding.
+    """
+    if np.nanmax(np.abs(standard), initial=0) > 1e6:
+        warnings.warn(
+            "scale is so small against X (rows lie more than 1e6 of its units from mean) that "
+            "densities lose precision; give a larger scale, or use scale='data'",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return standard
 
 
 def sample_covariance(X: FloatArray) -> FloatArray:
@@ -78,7 +94,7 @@ class Gaussian(Likelihood):
         Prior mean; the sample mean by default.
     scale : {"data", "paper"} or array of shape (d, d)
         The prior scale matrix ``Psi``. ``"data"`` is equivariant: ``c (nu-d-1) S``
-        with ``S`` the sample covariance shrunk a little to its diagonal, so the
+        with ``c = 0.1`` and ``S`` the sample covariance shrunk a little to its diagonal, so the
         posterior does not depend on the units. ``"paper"`` is the published
         ``Sigma / (10 det Sigma)^(1/d)``, whose determinant is 1/10 in any units.
 
@@ -167,7 +183,7 @@ class Gaussian(Likelihood):
         from mixwood import _core
 
         units = self._units()
-        standard = (X - self.mean) / units
+        standard = warn_of_tiny_scale((X - self.mean) / units)
         assert self.nu is not None
         return _core.gaussian(standard, self.r, self.nu, self.scale / np.outer(units, units))
 

@@ -10,7 +10,12 @@ import numpy as np
 from mixwood.checks import positive_number, shown
 from mixwood.data import real_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
-from mixwood.families.gaussian import SCALE_FRACTION, _vector, refuse_extreme_spread
+from mixwood.families.gaussian import (
+    SCALE_FRACTION,
+    _vector,
+    refuse_extreme_spread,
+    warn_of_tiny_scale,
+)
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -32,7 +37,7 @@ class SphericalGaussian(Likelihood):
         Prior mean; the sample mean by default.
     scale : "data" or float
         The prior scale ``psi``, in squared units. ``"data"`` is ``c (nu-2) s^2`` with
-        ``s^2`` the sample variance averaged over columns.
+        ``c = 0.1`` and ``s^2`` the sample variance averaged over columns.
 
     Notes
     -----
@@ -99,7 +104,8 @@ class SphericalGaussian(Likelihood):
         """Return the compiled family over `X`, centred and in units of `scale`."""
         from mixwood import _core
 
-        return _core.spherical_gaussian((X - self.mean) / np.sqrt(self.scale), self.r, self.nu)
+        standard = warn_of_tiny_scale((X - self.mean) / np.sqrt(self.scale))
+        return _core.spherical_gaussian(standard, self.r, self.nu)
 
     def row_constants(self, X: Data) -> FloatArray:
         """Return the log Jacobian of the units in which the core sees the rows."""

@@ -77,7 +77,7 @@ def psi(prior: Prior, log_u: float, log_alpha: float, sigma: float) -> float:
     Examples
     --------
     >>> from mixwood.priors import NGGP
-    >>> psi(NGGP(alpha=2.0, sigma=0.5), log(3.0), log(2.0), 0.5)
+    >>> round(psi(NGGP(alpha=2.0, sigma=0.5), log(3.0), log(2.0), 0.5), 12)
     2.0
     """
     s = softplus(log_u)
@@ -152,6 +152,12 @@ def _log_sizes(sizes: Sequence[int], sigma: float) -> float:
 # The updates given the partition, one function each.
 
 
+#: Under a vague hyperprior a mass can run to where floating point ends; it stops here, some
+#: e^50 above that, and so does a discount.
+SMALLEST_LOG = -650.0
+SMALLEST_SIGMA = 1e-100
+
+
 def draw_log_u(theta: float, n: int, stream: Stream) -> float:
     """Draw ``u/(1+u) ~ Beta(n, theta)``: Dirichlet process (theta is alpha) and Pitman-Yor."""
     log_numerator = stream.log_gamma_draw(n)
@@ -169,7 +175,7 @@ def slice_log_u(
         growth = n * v + (clusters * sigma - n) * s
         return growth - _mass_term(alpha, parameters.log_alpha, sigma * s, clusters)
 
-    return stream.slice_line(log_density, parameters.log_u, 3.0)
+    return stream.slice_line(log_density, parameters.log_u, 3.0, growth=2.0)
 
 
 def slice_sigma(
@@ -187,7 +193,7 @@ def slice_sigma(
         growth += clusters * sigma * s
         return growth - _mass_term(alpha, parameters.log_alpha, sigma * s, clusters)
 
-    return stream.slice_unit(log_density, parameters.sigma)
+    return max(stream.slice_unit(log_density, parameters.sigma), SMALLEST_SIGMA)
 
 
 def _mass_term(alpha: float | hyper.Gamma, log_alpha: float, z: float, clusters: int) -> float:
@@ -210,7 +216,7 @@ def draw_log_alpha(
         log_rate = log(law.rate + s)
     else:
         log_rate = log_shifted(law.rate, parameters.sigma * s)
-    return stream.log_gamma_draw(law.shape + clusters) - log_rate
+    return max(stream.log_gamma_draw(law.shape + clusters) - log_rate, SMALLEST_LOG)
 
 
 def slice_theta(
@@ -221,12 +227,13 @@ def slice_theta(
 
     def log_density(t: float) -> float:
         theta = exp(t)
-        growth = law.shape * t - law.rate * theta - lgamma(theta + n)
-        growth += lgamma(theta / sigma + clusters)
-        # Gamma(x) = Gamma(1+x)/x twice: the poles at 0 cancel, leaving 1/sigma
-        return growth + lgamma(1 + theta) - lgamma(1 + theta / sigma) - log(sigma)
+        if theta == 0:  # underflow: as far out as one can look
+            return -inf
+        growth = law.shape * t - law.rate * theta + lgamma(theta) - lgamma(theta + n)
+        return growth + _log_new_clusters(theta, sigma, clusters)
 
-    return exp(stream.slice_line(log_density, log(parameters.theta), 2.0))
+    t = stream.slice_line(log_density, log(parameters.theta), 2.0)
+    return exp(max(t, SMALLEST_LOG))
 
 
 def slice_sigma_pitman_yor(
@@ -236,10 +243,18 @@ def slice_sigma_pitman_yor(
     theta, clusters = parameters.theta, len(sizes)
 
     def log_density(sigma: float) -> float:
-        growth = _log_beta(law, sigma) + clusters * log(sigma) + _log_sizes(sizes, sigma)
-        return growth + lgamma(theta / sigma + clusters) - lgamma(theta / sigma)
+        growth = _log_beta(law, sigma) + _log_sizes(sizes, sigma)
+        return growth + _log_new_clusters(theta, sigma, clusters)
 
-    return stream.slice_unit(log_density, parameters.sigma)
+    return max(stream.slice_unit(log_density, parameters.sigma), SMALLEST_SIGMA)
+
+
+def _log_new_clusters(theta: float, sigma: float, clusters: int) -> float:
+    """Return the log of ``sigma^K Gamma(theta/sigma + K) / Gamma(theta/sigma)``.
+
+    As a product of ``theta + j sigma`` it keeps its digits where sigma is tiny.
+    """
+    return sum(log(theta + j * sigma) for j in range(clusters))
 
 
 def draw_latent_log_alpha(parameters: Parameters, clusters: int, stream: Stream) -> float:

@@ -87,15 +87,25 @@ class Stream:
             k = j + floor(self.uniform() * (n - j))
             order[j], order[k] = order[k], order[j]
 
-    def slice_line(self, f: Callable[[float], float], x: float, width: float) -> float:
-        """Make one slice step from `x` for the log density `f` on the line, stepping out."""
+    def slice_line(
+        self, f: Callable[[float], float], x: float, width: float, growth: float = 1.0
+    ) -> float:
+        """Make one slice step from `x` for the log density `f` on the line, stepping out.
+
+        Each stride is `growth` times the last, which is right for a density with one mode:
+        any interval that covers the slice gives a uniform draw from it.
+        """
         level = f(x) - self.exponential()
         left = x - width * self.uniform()
         right = left + width
+        stride = width
         while f(left) > level:
-            left -= width
+            left -= stride
+            stride *= growth
+        stride = width
         while f(right) > level:
-            right += width
+            right += stride
+            stride *= growth
         return self._shrink(f, x, level, left, right)
 
     def slice_unit(self, f: Callable[[float], float], x: float) -> float:

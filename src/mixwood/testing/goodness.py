@@ -176,7 +176,7 @@ def _total_variation(frequencies: FloatArray, probabilities: FloatArray) -> floa
 
 def _compiled_run(exact: ExactPosterior, X: Any, sampler: Any, iterations: int) -> Run:
     def run(starts: dict[str, NDArray[Any]], rng: np.random.Generator) -> State:
-        from mixwood.sample import make_chain  # the compiled core: only when asked
+        from mixwood.chains import make_chain  # the compiled core: only when asked
         from mixwood.samplers import as_sampler
 
         checked, labels = exact.model.likelihood.check(X), starts["labels"]
@@ -263,7 +263,7 @@ def _smallest_p_value(table: FloatArray, expected: FloatArray) -> float:
 
 def _compiled_chain(exact: ExactPosterior, X: Any, sampler: Any, draws: int, thin: int) -> RunLong:
     def run(labels: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
-        from mixwood.sample import make_chain  # the compiled core: only when asked
+        from mixwood.chains import make_chain  # the compiled core: only when asked
         from mixwood.samplers import as_sampler
 
         checked, bits = exact.model.likelihood.check(X), rng.bit_generator

@@ -17,7 +17,7 @@ from mixwood.families.base import Data, FloatArray
 from mixwood.model import Mixture
 from mixwood.priors import PitmanYor, Prior
 from mixwood.reference.families import dense, family_of
-from mixwood.simulate import draw_from_prior
+from mixwood.simulation import draw_from_prior
 
 __all__ = ["JointTest", "joint_distribution_test"]
 
@@ -128,7 +128,7 @@ def _compiled_step(sampler: Any, iterations: int) -> Step:
     def step(
         model: Mixture, X: Data, state: SingleState, rng: np.random.Generator
     ) -> Mapping[str, Any]:
-        from mixwood.sample import make_chain  # the compiled core: only when asked
+        from mixwood.chains import make_chain  # the compiled core: only when asked
         from mixwood.samplers import as_sampler
 
         labels = np.asarray(state["labels"], dtype=np.int32)

@@ -24,7 +24,7 @@ from mixwood import hyper
 from mixwood.expectations import log_shifted
 from mixwood.families.base import FloatArray
 from mixwood.priors import DirichletProcess, PitmanYor, Prior
-from mixwood.simulate import log_gamma_draws
+from mixwood.simulation import log_gamma_draws
 from mixwood.testing.axes import Axis, fixed_axis, gamma_axis, log_u_axis, sigma_axis
 
 __all__ = ["ParameterLaw", "State"]

@@ -1,4 +1,4 @@
-"""`mixwood.sample`: from a model and data to draws from the posterior."""
+"""`sample`: from a model and data to draws from the posterior."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood.chains import ChainPlan, ChainResult, make_chain
+from mixwood.chains import ChainPlan, ChainResult
 from mixwood.checks import positive_number, shown, whole_number
 from mixwood.model import Mixture
 from mixwood.parallel import Job, run_jobs
 from mixwood.posterior import Posterior
 from mixwood.samplers import Gibbs, Sampler, as_sampler
 
-__all__ = ["make_chain", "sample"]
+__all__ = ["sample"]
 
 
 def sample(
@@ -107,8 +107,9 @@ def sample(
         check_destination(store)
 
     began = time.perf_counter()
-    job = Job(replace(model, likelihood=resolved), data, chosen, plan, limit, start)
-    results = run_jobs(job, _children(sequence, n_chains), n_jobs, progress)
+    constant = float(np.sum(resolved.row_constants(data)))
+    job = Job(replace(model, likelihood=resolved), data, chosen, plan, limit, constant, start)
+    labels, results = run_jobs(job, _children(sequence, n_chains), n_jobs, progress)
     settings = {
         "sampler": repr(chosen),
         "draws": plan.draws,
@@ -121,14 +122,21 @@ def sample(
         "seconds": time.perf_counter() - began,
         **_versions(),
     }
-    posterior = _collect(results, job, model, settings)
+    # The user may write to the array later, perhaps through a view: the posterior keeps its own.
+    if data is X or getattr(data, "base", None) is not None:
+        job = replace(job, X=data.copy())
+    posterior = _collect(labels, results, job, model, settings)
     if store is not None:
         posterior.save(store)
     return posterior
 
 
 def _collect(
-    results: Sequence[ChainResult], job: Job, model: Mixture, settings: dict[str, Any]
+    labels: NDArray[np.int32],
+    results: Sequence[ChainResult],
+    job: Job,
+    model: Mixture,
+    settings: dict[str, Any],
 ) -> Posterior:
     """Put the chains together, cut to the shortest."""
     errors = [result.error for result in results if result.error is not None]
@@ -149,14 +157,13 @@ def _collect(
             stacklevel=3,
         )
     arrays = {
-        name: np.stack([result.arrays[name][:shortest] for result in results])
-        for name in results[0].arrays
+        name: np.stack([result.values[name][:shortest] for result in results])
+        for name in results[0].values
     }
-    labels, log_joint, log_u = (arrays.pop(name) for name in ("labels", "log_joint", "log_u"))
-    constant = float(np.sum(job.model.likelihood.row_constants(job.X)))
+    log_joint, log_u = arrays.pop("log_joint"), arrays.pop("log_u")
     return Posterior(
-        labels=labels,
-        log_joint=log_joint + constant,
+        labels=labels[:, :shortest],
+        log_joint=log_joint + job.log_constant,
         log_u=log_u,
         parameters=arrays,
         model=model,
@@ -168,12 +175,10 @@ def _collect(
 
 
 def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    from mixwood import _core
+    from mixwood import __version__, _core
 
     return {
-        "mixwood": version("mixwood"),
+        "mixwood": __version__,
         "numpy": np.__version__,
         "instruction_set": _core.instruction_set(),
     }

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit
 
 from mixwood import hyper
 from mixwood.checks import whole_number
@@ -151,7 +150,7 @@ class _NormalizedMeasure:
         weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
         v = 2 * np.sinh(self.x)
         log_new = self.log_alpha + np.log(self.sigma) + self.sigma * np.logaddexp(0, v)
-        common = np.exp(log_expit(v))
+        common = np.exp(-np.logaddexp(0, -v))
         new = np.sum(weights * common * np.exp(log_new), axis=1)
         old = np.sum(weights * common, axis=1) * (i - clusters * self.sigma[:, 0])
         return np.asarray(new / (new + old))
@@ -162,7 +161,8 @@ class _NormalizedMeasure:
         power = self.sigma * np.logaddexp(0, v)
         with np.errstate(over="ignore"):
             mass = np.exp(self.log_alpha) * np.expm1(power)
-        return np.asarray(i * log_expit(v) + clusters[:, None] * power - mass + np.log(np.cosh(x)))
+        growth = clusters[:, None] * power - i * np.logaddexp(0, -v)
+        return np.asarray(growth - mass + np.log(np.cosh(x)))
 
     def _place(self, i: int, clusters: FloatArray) -> None:
         """Put the grid where the density is, by zooming in from everywhere."""

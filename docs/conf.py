@@ -1,0 +1,32 @@
+"""Sphinx: `make docs` builds the pages into docs/_build/html, without the network."""
+
+from importlib.metadata import version as installed_version
+
+project = "mixwood"
+author = "The mixwood maintainers"
+copyright = author
+release = version = installed_version("mixwood")
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+exclude_patterns = ["_build"]
+highlight_language = "none"  # formulas; examples with >>> are coloured all the same
+
+# Docstrings write the names of objects in single backticks: link those that have a page.
+default_role = "py:obj"
+autodoc_typehints = "none"  # the types are in the text of the parameters
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False  # the API pages say which members are shown
+
+html_theme = "furo"
+html_title = f"mixwood {version}"
+html_static_path = ["_static"]
+html_copy_source = False
+
+
+def setup(app):
+    """Drop the blank line that doctest needs before the end of a block of examples."""
+
+    def trim(_app, _name, source):
+        source[0] = source[0].replace("\n\n```\n", "\n```\n")
+
+    app.connect("source-read", trim)

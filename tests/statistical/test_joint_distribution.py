@@ -1,0 +1,77 @@
+"""Joint-distribution tests: sampler and data in turn leave the prior as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+import mixwood as mw
+from mixwood.reference import GibbsChain, priors
+from mixwood.testing import joint_distribution_test, seed_of
+
+PRIORS = {
+    "dp": mw.DirichletProcess(alpha=1.5),
+    "dp-random": mw.DirichletProcess(),
+    "nggp": mw.NGGP(alpha=1.0, sigma=0.4),
+    "nggp-random": mw.NGGP(),
+    "nggp-fixed-alpha": mw.NGGP(alpha=1.0),
+    "nggp-fixed-sigma": mw.NGGP(sigma=0.4),
+    "nig-random": mw.NormalizedInverseGaussian(),
+    "py": mw.PitmanYor(theta=1.0, sigma=0.4),
+    "py-random": mw.PitmanYor(),
+}
+
+FAMILIES = {
+    "gaussian": mw.Gaussian().resolve_standard(2),
+    "diagonal": mw.DiagonalGaussian().resolve_standard(2),
+    "spherical": mw.SphericalGaussian().resolve_standard(2),
+    "multinomial": mw.Multinomial(beta=0.5).resolve_standard(4),
+    "bernoulli": mw.Bernoulli().resolve_standard(4),
+    "categorical": mw.Categorical().resolve_standard(3),
+    "poisson": mw.Poisson().resolve_standard(2),
+}
+
+
+@pytest.fixture
+def seed(request):
+    return seed_of(request.node.name)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_every_prior(prior, seed):
+    model = mw.Mixture(mw.Gaussian().resolve_standard(1), PRIORS[prior])
+    result = joint_distribution_test(model, 10, "gibbs", replicates=1200, rounds=4, seed=seed)
+    assert result.passed(), result
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family(family, seed):
+    model = mw.Mixture(FAMILIES[family], mw.NGGP())
+    result = joint_distribution_test(model, 10, "gibbs", replicates=800, rounds=4, seed=seed)
+    assert result.passed(), result
+
+
+def test_more_items_than_enumeration_reaches(seed):
+    model = mw.Mixture(mw.Poisson().resolve_standard(3), mw.PitmanYor())
+    result = joint_distribution_test(model, 80, "gibbs", replicates=600, rounds=3, seed=seed)
+    assert result.passed(), result
+
+
+def test_a_wrong_hyperparameter_update_fails(seed, monkeypatch):
+    """alpha ~ Gamma(a, ...) in place of Gamma(a + K, ...)."""
+    right = priors.draw_log_alpha
+
+    def wrong(prior, law, parameters, clusters, stream):
+        return right(prior, law, parameters, 0, stream)
+
+    monkeypatch.setattr(priors, "draw_log_alpha", wrong)
+
+    def step(model, X, state, rng):
+        chain = GibbsChain(model, X, state["labels"], rng)
+        names = ("log_u", "log_alpha", "sigma", "theta")
+        chain.set_state(state["labels"], *(state[name] for name in names))
+        chain.iterate()
+        return {name: getattr(chain, name) for name in ("labels", *names)}
+
+    model = mw.Mixture(mw.Bernoulli(columns=1), mw.DirichletProcess())
+    result = joint_distribution_test(model, 6, replicates=400, rounds=3, seed=seed, step=step)
+    assert not result.passed(), result

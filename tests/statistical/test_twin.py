@@ -1,0 +1,80 @@
+"""The compiled chain and its plain twin: same seed, same draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixwood as mw
+from mixwood.chains import make_chain
+from mixwood.reference import GibbsChain
+from mixwood.testing import seed_of
+
+
+@pytest.fixture
+def seed(request):
+    return seed_of(request.node.name)
+
+
+def both_chains(likelihood, X, prior, seed, labels, sampler=None):
+    sampler = sampler or mw.Gibbs()
+    X = likelihood.check(X)
+    model = mw.Mixture(likelihood.resolve(X), prior)
+    labels = np.asarray(labels, dtype=np.int32)
+    core = make_chain(model, X, labels, np.random.PCG64(seed), sampler)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    twin = GibbsChain(model, X, labels, rng, sampler.subset)
+    return core, twin, model.likelihood.row_constants(X).sum()
+
+
+def assert_same_state(core, twin, iteration):
+    state = core.state()
+    np.testing.assert_array_equal(state["labels"], twin.labels, f"labels at {iteration}")
+    for name in ("log_u", "log_alpha", "sigma", "theta"):
+        expected = pytest.approx(getattr(twin, name), rel=1e-8, abs=1e-8)
+        assert state[name] == expected, f"{name} at {iteration}"
+
+
+def assert_same_draws(core, twin, constants, iterations):
+    assert_same_state(core, twin, "the start")
+    for iteration in range(iterations):
+        core.iterate()
+        twin.iterate()
+        assert_same_state(core, twin, f"iteration {iteration}")
+    joint = core.log_joint() + constants
+    assert joint == pytest.approx(twin.log_joint(), rel=1e-9, abs=1e-8)
+
+
+@pytest.mark.parametrize("start", ["one", "singletons"])
+def test_same_draws(family_case, prior, seed, start):
+    likelihood, X = family_case(18)
+    labels = np.zeros(18) if start == "one" else np.arange(18)
+    assert_same_draws(*both_chains(likelihood, X, prior, seed, labels), 12)
+
+
+def test_same_draws_of_a_subset(prior, seed):
+    X = np.random.default_rng(seed).normal(size=(20, 2))
+    chains = both_chains(mw.Gaussian(), X, prior, seed, np.arange(20) // 3, mw.Gibbs(subset=6))
+    assert_same_draws(*chains, 30)
+
+
+def test_same_draws_after_the_core_rebuilds_its_statistics(seed):
+    X = np.random.default_rng(seed).normal(size=(12, 1))
+    chains = both_chains(mw.Gaussian(), X, mw.NGGP(), seed, np.zeros(12))
+    assert_same_draws(*chains, 150)
+
+
+def test_same_weights(family_case, seed):
+    likelihood, X = family_case(10)
+    labels = np.array([0, 0, 1, 1, 2, 2, 2, 0, 1, 3])
+    core, twin, _ = both_chains(likelihood, X, mw.NGGP(), seed, labels)
+    for row in range(10):
+        old = int(twin.assignment[row])
+        twin.sizes[old] -= 1
+        stat = twin.stats[old]
+        twin.stats[old] = twin.family.forget(stat, twin.X[row])
+        weights, expected = core.log_weights(row), twin.log_weights(row)
+        twin.sizes[old] += 1
+        twin.stats[old] = stat
+        # the same but for the constant of the row, which is common to all
+        np.testing.assert_allclose(weights - weights[-1], expected - expected[-1], atol=1e-8)

@@ -1,0 +1,51 @@
+"""The identities of a family: every family of ours obeys them, and broken ones are caught."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixwood as mw
+from mixwood.reference import families as twins
+from mixwood.testing import check_family, seed_of
+
+
+def test_every_family_obeys(family_case, request):
+    likelihood, X = family_case(30)
+    check_family(likelihood, X, seed=seed_of(request.node.name))
+
+
+def test_identities_hold_in_any_units():
+    X = np.random.default_rng(0).normal(size=(20, 2)) * [1e-3, 1e4] + [5.0, -1e6]
+    check_family(mw.Gaussian(), X, rtol=1e-8)
+    check_family(mw.DiagonalGaussian(), X, rtol=1e-8)
+
+
+def test_wrong_row_constants_are_caught(monkeypatch):
+    monkeypatch.setattr(mw.Poisson, "row_constants", lambda _, X: np.zeros(X.shape[0]))
+    with pytest.raises(AssertionError, match="constants of the rows"):
+        check_family(mw.Poisson(), [[1, 2], [3, 4], [5, 6]])
+
+
+def test_a_broken_forget_is_caught(monkeypatch):
+    monkeypatch.setattr(twins.SphericalGaussian, "forget", lambda _, stat, __: stat)
+    with pytest.raises(AssertionError, match=r"forgetting undoes observing \(twin family\)"):
+        check_family(mw.SphericalGaussian(), np.eye(4))
+
+
+def test_a_broken_merge_is_caught(monkeypatch):
+    monkeypatch.setattr(twins.Gaussian, "merge", lambda _, a, __: a)
+    with pytest.raises(AssertionError, match="merging equals adding"):
+        check_family(mw.Gaussian(), np.random.default_rng(0).normal(size=(6, 2)))
+
+
+def test_a_family_without_a_twin_is_checked_alone():
+    class Own(mw.Bernoulli):
+        pass
+
+    check_family(Own(), [[0, 1], [1, 1], [0, 0]])
+
+
+def test_one_row_is_too_few():
+    with pytest.raises(ValueError, match="at least 2 rows"):
+        check_family(mw.Bernoulli(), [[0]])
