@@ -41,7 +41,7 @@ demo: $(VENV)/.installed
 test: lint test-python
 
 test-python: $(VENV)/.installed $(VENV)/.test
-	$(PYTEST) -m 'not long' --doctest-modules --pyargs mixwood tests
+	$(PYTEST) -m 'not long' --doctest-modules --doctest-glob='*.md' --pyargs mixwood tests docs
 	MIXWOOD_ISA=baseline $(PYTEST) $(ISA_TESTS)
 
 # What touches ArviZ, for another Python: make test-arviz VENV=.venv-new PYTHON=python3.13

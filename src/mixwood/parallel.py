@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import queue
-import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -131,7 +131,6 @@ def _run_in_threads(
     waiting: queue.PriorityQueue[tuple[int, int]] = queue.PriorityQueue()
     for k in range(len(chains)):
         waiting.put((0, k))
-    failures: list[BaseException] = []
     with Progress(job.plan, len(chains), shown=progress) as display:
 
         def work() -> None:
@@ -140,39 +139,31 @@ def _run_in_threads(
                     _, k = waiting.get_nowait()
                 except queue.Empty:
                     return
-                try:
-                    chains[k].advance()
-                    if progress:
-                        iterations, clusters, joint = chains[k].progress()
-                        display.update(k, iterations, clusters, joint + job.log_constant)
-                except BaseException as failure:
-                    failures.append(failure)
-                    for chain in chains:
-                        chain.stop()
+                chains[k].advance()
+                if progress:
+                    iterations, clusters, joint = chains[k].progress()
+                    display.update(k, iterations, clusters, joint + job.log_constant)
                 if not chains[k].finished:
                     waiting.put((chains[k].iterations, k))
 
-        _run_to_the_end([threading.Thread(target=work) for _ in range(workers)], chains)
-    if failures:
-        raise failures[0]
+        _run_to_the_end(work, workers, chains)
     return labels, [chain.result() for chain in chains]
 
 
-def _run_to_the_end(threads: Sequence[threading.Thread], chains: Sequence[RunningChain]) -> None:
-    """Run the threads and wait for them; whatever interrupts the wait, none is left running."""
-    started = []
-    try:
-        for thread in threads:
-            thread.start()
-            started.append(thread)
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(timeout=0.1)  # with a time-out, signals are seen
-    except BaseException as interruption:
-        for chain in chains:
-            chain.stop()
-        for thread in started:
-            thread.join()
-        if not isinstance(interruption, KeyboardInterrupt):
-            raise
-        warnings.warn("interrupted: the chains end here", RuntimeWarning, stacklevel=5)
+def _run_to_the_end(work: Callable[[], None], workers: int, chains: Sequence[RunningChain]) -> None:
+    """Let some threads work; whatever happens while they do, none is left running."""
+    with ThreadPoolExecutor(workers, thread_name_prefix="mixwood") as pool:
+        try:
+            running = {pool.submit(work) for _ in range(workers)}
+            while running:
+                # Not joined: in Python 3.11 a join that a signal interrupts forgets its thread.
+                # The time-out lets signals through.
+                done, running = wait(running, timeout=0.1, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+        except BaseException as interruption:
+            for chain in chains:
+                chain.stop()
+            if not isinstance(interruption, KeyboardInterrupt):
+                raise
+            warnings.warn("interrupted: the chains end here", RuntimeWarning, stacklevel=6)

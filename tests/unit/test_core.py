@@ -139,6 +139,8 @@ def test_the_core_refuses_what_would_read_outside_its_arrays():
     family = _core.spherical_gaussian(rows, 0.1, 7.0)
     with pytest.raises(IndexError):
         family.log_marginal(np.array([3]))
+    with pytest.raises(IndexError):
+        family.log_marginal(np.zeros(1000, dtype=np.int64))
     with pytest.raises(ValueError, match="statistic"):
         family.log_marginal_of(np.zeros(1))
     chain = chain_of(mw.Gaussian(), np.eye(3), [0, 0, 1])
@@ -162,11 +164,19 @@ def test_ordinates_of_two_rows_by_hand():
     assert chain.log_ordinates()[0] == pytest.approx(np.log(expected), abs=1e-10)
 
 
-def test_a_new_partition_after_an_exception_is_still_sound():
+def test_a_refused_state_changes_nothing():
     X = np.random.default_rng(0).normal(size=(4, 2))
     chain = chain_of(mw.Gaussian(), X, np.zeros(4))
     with pytest.raises(ValueError, match="labels"):
         chain.set_state(np.array([0, 0, 9, 0], dtype=np.int32), 0.0, 0.0, 0.5, 0.0)
-    chain.set_state(np.array([0, 0, 1, 0], dtype=np.int32), 0.0, 0.0, 0.5, 0.0)
+    chain.check()
     chain.iterate(3)
     chain.check()
+
+
+def test_a_weight_that_is_not_a_number_is_an_error():
+    X = np.random.default_rng(0).normal(size=(4, 2))
+    chain = chain_of(mw.Gaussian(), X, np.arange(4) % 2)
+    chain.set_state(np.array([0, 1, 0, 1], dtype=np.int32), 0.0, np.nan, 0.5, 0.0)
+    with pytest.raises(RuntimeError, match="not numbers"):
+        chain.iterate()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
 import warnings
@@ -265,3 +266,65 @@ def test_progress_is_silent_where_nobody_looks(capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == ""
+
+
+VAGUE = mw.hyper.Gamma(0.001, 0.001)
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        mw.DirichletProcess(VAGUE),
+        mw.NGGP(VAGUE, mw.hyper.Beta(0.1, 1)),
+        mw.PitmanYor(VAGUE, 0.5),
+        mw.NGGP(1e90, 0.3),
+        mw.NGGP(1.0, 1e-9),
+        mw.NGGP(1.0, 1 - 1e-12),
+    ],
+    ids=repr,
+)
+def test_vague_and_extreme_priors_give_numbers(prior):
+    post = sample(np.zeros((5, 1)), mw.Mixture(prior=prior), draws=2000)
+    for name in ("log_joint", "log_u", *prior.parameters):
+        assert np.all(np.isfinite(getattr(post, name)))
+
+
+def test_no_thread_is_left_behind_by_other_interruptions():
+    """A signal handler may raise anything; the chains are stopped and it goes on its way."""
+
+    def too_late(*_):
+        raise TimeoutError("too late")
+
+    old = signal.signal(signal.SIGALRM, too_late)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(TimeoutError, match="too late"):
+            sample(draws=10**6, warmup=0, thin=100)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("mixwood")]
+
+
+def test_a_scale_far_too_small_is_warned_of():
+    with pytest.warns(RuntimeWarning, match="scale"):
+        sample(1e8 * X, mw.Mixture(mw.Gaussian(scale="paper")))
+
+
+def test_a_chain_that_fails_keeps_its_draws(monkeypatch):
+    """What was drawn before an error is returned, with a warning that tells it."""
+    from mixwood import chains
+
+    monkeypatch.setattr(chains, "SLICE_SECONDS", 0.0)  # one iteration at a time
+    right = chains.RunningChain.advance
+
+    def advance(self):
+        if self.iterations >= 12:
+            self.error, self._stopped = "out of numbers", True
+        else:
+            right(self)
+
+    monkeypatch.setattr(chains.RunningChain, "advance", advance)
+    with pytest.warns(RuntimeWarning, match="out of numbers"):
+        post = sample(draws=15, warmup=5)
+    assert post.n_draws == 7

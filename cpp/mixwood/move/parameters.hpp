@@ -117,7 +117,10 @@ class ParameterUpdate {
                                 ? std::log(settings.alpha->rate + log_tau)
                                 : log_shifted_exp(settings.alpha->rate, values.sigma * log_tau);
     const double draw = random.log_gamma_draw(settings.alpha->shape + partition.n_clusters());
-    values.log_alpha = std::max(draw - log_rate, smallest_log);
+    values.log_alpha = draw - log_rate;
+    // Only the Dirichlet process needs alpha itself, as a shape.
+    if (settings.kind == PriorKind::dirichlet_process)
+      values.log_alpha = std::max(values.log_alpha, smallest_log);
   }
 
   static void slice_theta(const PriorSettings& settings, PriorValues& values,

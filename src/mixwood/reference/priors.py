@@ -212,11 +212,10 @@ def draw_log_alpha(
 ) -> float:
     """Draw ``alpha ~ Gamma(a+K, b + psi(u)/alpha)``, its conjugate law (not Pitman-Yor's)."""
     s = softplus(parameters.log_u)
-    if isinstance(prior, DirichletProcess):
-        log_rate = log(law.rate + s)
-    else:
-        log_rate = log_shifted(law.rate, parameters.sigma * s)
-    return max(stream.log_gamma_draw(law.shape + clusters) - log_rate, SMALLEST_LOG)
+    draw = stream.log_gamma_draw(law.shape + clusters)
+    if isinstance(prior, DirichletProcess):  # which needs alpha itself, as a shape
+        return max(draw - log(law.rate + s), SMALLEST_LOG)
+    return draw - log_shifted(law.rate, parameters.sigma * s)
 
 
 def slice_theta(
