@@ -41,8 +41,8 @@ demo: $(VENV)/.installed
 test: lint test-python
 
 test-python: $(VENV)/.installed $(VENV)/.test
-	$(PYTEST) -m 'not long' --doctest-modules --doctest-glob='*.md' --pyargs mixwood tests docs
-	MIXWOOD_ISA=baseline $(PYTEST) $(ISA_TESTS)
+	$(PYTEST) -n auto -m 'not long' --doctest-modules --doctest-glob='*.md' --pyargs mixwood tests docs
+	MIXWOOD_ISA=baseline $(PYTEST) -n auto $(ISA_TESTS)
 
 # What touches ArviZ, for another Python: make test-arviz VENV=.venv-new PYTHON=python3.13
 test-arviz: $(VENV)/.installed $(VENV)/.test
@@ -50,7 +50,7 @@ test-arviz: $(VENV)/.installed $(VENV)/.test
 	  tests/unit/test_storage.py tests/unit/test_sample.py
 
 test-long: $(VENV)/.installed $(VENV)/.test
-	$(PYTEST) -m long -s tests
+	$(PYTEST) -n auto -m long -rP tests
 
 test-sanitize: $(VENV)/.installed $(VENV)/.test
 	.ci/sanitize $(BIN)/python

@@ -26,34 +26,36 @@ def with_holes(X, rng, share=0.15):
     return X
 
 
-def _families():
-    rng = np.random.default_rng(7)
-
-    def blobs(n, d):
-        return rng.normal(size=(n, d)) + 3 * rng.integers(0, 3, (n, 1))
-
-    return {
-        "gaussian": lambda n: (mw.Gaussian(), blobs(n, 3)),
-        "diagonal": lambda n: (mw.DiagonalGaussian(), blobs(n, 4)),
-        "diagonal-missing": lambda n: (mw.DiagonalGaussian(), with_holes(blobs(n, 4), rng)),
-        "spherical": lambda n: (mw.SphericalGaussian(), blobs(n, 3)),
-        "multinomial": lambda n: (mw.Multinomial(), csr_array(rng.poisson(0.7, (n, 9)))),
-        "bernoulli": lambda n: (
-            mw.Bernoulli(a=0.6, b=1.2),
-            with_holes(rng.random((n, 6)) < 0.4, rng),
-        ),
-        "categorical": lambda n: (mw.Categorical(), with_holes(rng.integers(0, 4, (n, 3)), rng)),
-        "poisson": lambda n: (mw.Poisson(), with_holes(rng.poisson(3.0, (n, 3)), rng)),
-    }
+def _blobs(rng, n, d):
+    return rng.normal(size=(n, d)) + 3 * rng.integers(0, 3, (n, 1))
 
 
-FAMILIES = _families()
+# Each takes a generator and a number of rows.
+FAMILIES = {
+    "gaussian": lambda rng, n: (mw.Gaussian(), _blobs(rng, n, 3)),
+    "diagonal": lambda rng, n: (mw.DiagonalGaussian(), _blobs(rng, n, 4)),
+    "diagonal-missing": lambda rng, n: (
+        mw.DiagonalGaussian(),
+        with_holes(_blobs(rng, n, 4), rng),
+    ),
+    "spherical": lambda rng, n: (mw.SphericalGaussian(), _blobs(rng, n, 3)),
+    "multinomial": lambda rng, n: (mw.Multinomial(), csr_array(rng.poisson(0.7, (n, 9)))),
+    "bernoulli": lambda rng, n: (
+        mw.Bernoulli(a=0.6, b=1.2),
+        with_holes(rng.random((n, 6)) < 0.4, rng),
+    ),
+    "categorical": lambda rng, n: (
+        mw.Categorical(),
+        with_holes(rng.integers(0, 4, (n, 3)), rng),
+    ),
+    "poisson": lambda rng, n: (mw.Poisson(), with_holes(rng.poisson(3.0, (n, 3)), rng)),
+}
 
 
 @pytest.fixture(params=list(FAMILIES))
 def family_case(request):
-    """A function of n: a likelihood and n rows for it."""
-    return FAMILIES[request.param]
+    """A function of n: a likelihood and n rows for it, the same at every call."""
+    return lambda n: FAMILIES[request.param](np.random.default_rng(7), n)
 
 
 @pytest.fixture(params=list(PRIORS))

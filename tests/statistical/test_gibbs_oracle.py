@@ -219,16 +219,22 @@ def test_a_wrong_parameter_update_fails(update, mutate, seed, monkeypatch):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("family", CASES)
 @pytest.mark.parametrize("prior", PRIORS)
-def test_p_values_are_uniform_over_fresh_seeds(prior):
-    likelihood, X = CASES["gaussian"]
+def test_p_values_are_uniform_over_fresh_seeds(prior, family):
+    likelihood, X = CASES[family]
     model = mw.Mixture(likelihood, PRIORS[prior])
-    seeds = np.random.SeedSequence().generate_state(50, np.uint64)
-    print(f"\n{prior}: seeds {seeds.tolist()}")
-    results = [goodness_of_fit(model, X, "gibbs", iterations=10, seed=int(s)) for s in seeds]
+    seeds = np.random.SeedSequence().generate_state(50, np.uint64).tolist()
+    print(f"\n{prior}, {family}: seeds {seeds}")
+    results = [
+        goodness_of_fit(model, X, "gibbs", replicates=15_000, iterations=10, seed=seed)
+        for seed in seeds
+    ]
     p_values = {"partition": [r.p_value for r in results]}
     for name in results[0].parameter_p_values:
         p_values[name] = [r.parameter_p_values[name] for r in results]
     for name, values in p_values.items():
-        print(f"{prior} {name}: smallest {min(values):.2g}")
-        assert stats.kstest(values, "uniform").pvalue > 1e-4, name
+        uniformity = stats.kstest(values, "uniform").pvalue
+        print(f"{prior}, {family}, {name}: smallest {min(values):.2g}, uniform {uniformity:.2g}")
+        # Some 170 of these: one false alarm in 500 runs of them all.
+        assert uniformity > 1e-5, name

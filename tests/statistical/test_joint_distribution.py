@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy import stats
 
 import mixwood as mw
 from mixwood.reference import GibbsChain, priors
@@ -75,3 +77,21 @@ def test_a_wrong_hyperparameter_update_fails(seed, monkeypatch):
     model = mw.Mixture(mw.Bernoulli(columns=1), mw.DirichletProcess())
     result = joint_distribution_test(model, 6, replicates=400, rounds=3, seed=seed, step=step)
     assert not result.passed(), result
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("prior", PRIORS)
+def test_p_values_are_not_too_small_over_fresh_seeds(prior):
+    """One-sided: discrete test functions have ties, which make p-values too large."""
+    model = mw.Mixture(mw.Gaussian().resolve_standard(1), PRIORS[prior])
+    seeds = np.random.SeedSequence().generate_state(50, np.uint64).tolist()
+    print(f"\n{prior}: seeds {seeds}")
+    results = [
+        joint_distribution_test(model, 10, "gibbs", replicates=300, rounds=4, seed=seed)
+        for seed in seeds
+    ]
+    for name in results[0].p_values:
+        values = [result.p_values[name] for result in results]
+        excess = stats.kstest(values, "uniform", alternative="greater").pvalue
+        print(f"{prior}, {name}: smallest {min(values):.2g}, too small {excess:.2g}")
+        assert excess > 1e-5, name
