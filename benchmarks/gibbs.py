@@ -57,6 +57,28 @@ def gaussian_sweep() -> dict[str, Measurement]:
     return results
 
 
+def toy_sweep() -> dict[str, Measurement]:
+    """Milliseconds a sweep on the toy data (1,300 x 2), from the true clusters."""
+    X, truth = mw.datasets.toy()
+    likelihood = mw.Gaussian().resolve(X)
+    results: dict[str, Measurement] = {}
+    for prior in (mw.DirichletProcess(1.0), mw.NGGP()):
+        model = mw.Mixture(likelihood, prior)
+        chain = make_chain(model, X, truth, np.random.PCG64(0), mw.Gibbs())
+        chain.iterate(100)
+        clusters, seconds = [], 0.0
+        for _ in range(50):
+            start = time.process_time()
+            chain.iterate(20)
+            seconds += time.process_time() - start
+            clusters.append(chain.n_clusters)
+        results[f"toy sweep, {type(prior).__name__}"] = {
+            "clusters": float(np.mean(clusters)),
+            "ms": seconds,  # of 1,000 sweeps in seconds, hence of one in milliseconds
+        }
+    return results
+
+
 def multinomial_sweep() -> dict[str, Measurement]:
     """Nanoseconds a (nonzero, cluster) pair on the NIPS corpus, from 320 random clusters."""
     folder = data_folder()
@@ -150,4 +172,4 @@ def two_chains() -> dict[str, Measurement]:
     }
 
 
-BENCHMARKS = (gaussian_sweep, multinomial_sweep, memory, two_chains)
+BENCHMARKS = (gaussian_sweep, toy_sweep, multinomial_sweep, memory, two_chains)
