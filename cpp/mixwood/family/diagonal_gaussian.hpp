@@ -15,6 +15,7 @@
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/size_terms.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
 
@@ -25,11 +26,8 @@ class DiagonalGaussian {
   class Clusters;
 
   DiagonalGaussian(std::span<const double> rows, int n, int d, double r, double nu)
-      : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), size_terms_(n + 1), alone_(n) {
-    const double log_pi = std::log(std::numbers::pi);
-    for (int k = 0; k <= n; ++k)
-      size_terms_[k] = -0.5 * k * log_pi + 0.5 * std::log(r / (r + k)) + log_gamma(0.5 * (nu + k)) -
-                       log_gamma(0.5 * nu);
+      : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), alone_(n) {
+    size_terms_.fill(n, [this](int size) { return size_formula(size); });
     for (const double x : rows) complete_ = complete_ && !std::isnan(x);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < d; ++j) {
@@ -95,17 +93,23 @@ class DiagonalGaussian {
   double log_marginal(const double* s) const {
     double total = 0;
     for (int j = 0; j < d_; ++j, s += 3)
-      total +=
-          size_terms_[static_cast<int>(s[0])] - 0.5 * (nu_ + s[0]) * std::log(posterior_scale(s));
+      total += size_terms_.at(s[0], [this](double size) { return size_formula(size); }) -
+               0.5 * (nu_ + s[0]) * std::log(posterior_scale(s));
     return total;
   }
 
  private:
+  double size_formula(double size) const {
+    return -0.5 * size * std::log(std::numbers::pi) + 0.5 * std::log(r_ / (r_ + size)) +
+           log_gamma(0.5 * (nu_ + size)) - log_gamma(0.5 * nu_);
+  }
+
   std::span<const double> rows_;
   int n_, d_;
   double r_, nu_;
   bool complete_ = true;
-  std::vector<double> size_terms_, alone_;
+  SizeTerms size_terms_;
+  std::vector<double> alone_;
 };
 
 class DiagonalGaussian::Clusters

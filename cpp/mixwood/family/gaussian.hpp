@@ -16,6 +16,7 @@
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/size_terms.hpp"
 #include "mixwood/numerics/cholesky.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
@@ -84,9 +85,12 @@ class Gaussian {
   }
 
   double log_marginal(const double* s) const {
-    std::vector<double> factor(static_cast<std::size_t>(d_) * d_);
-    const double log_determinant = posterior_factor(s, factor.data());
-    return size_terms_.at(static_cast<std::size_t>(s[0])) - 0.5 * (nu_ + s[0]) * log_determinant;
+    const double term = size_terms_.at(s[0], [this](double size) { return size_formula(size); });
+    double small[64];  // most data are narrow: no allocation for them
+    std::vector<double> large;
+    if (d_ > 8) large.resize(static_cast<std::size_t>(d_) * d_);
+    const double log_determinant = posterior_factor(s, d_ > 8 ? large.data() : small);
+    return term - 0.5 * (nu_ + s[0]) * log_determinant;
   }
 
   // Factors Psi_n into `factor` (d x d) and returns its log-determinant.
@@ -115,26 +119,31 @@ class Gaussian {
     }
   }
 
+  double size_formula(double size) const {
+    return -0.5 * size * d_ * std::log(std::numbers::pi) + 0.5 * d_ * std::log(r_ / (r_ + size)) +
+           0.5 * nu_ * log_determinant_ + log_multivariate_gamma(d_, 0.5 * (nu_ + size)) -
+           log_multivariate_gamma(d_, 0.5 * nu_);
+  }
+
   // Gamma_d(x + 1/2) / Gamma_d(x) = Gamma(x + 1/2) / Gamma(x + (1-d)/2): a running sum, begun
   // afresh now and then so that rounding does not pile up.
   void fill_size_terms() {
-    size_terms_.resize(n_ + 1);
-    const double log_pi = std::log(std::numbers::pi);
-    const double start = log_multivariate_gamma(d_, 0.5 * nu_);
-    double gamma_ratio = 0;
-    for (int k = 0; k <= n_; ++k) {
-      const double x = 0.5 * (nu_ + k);
-      if (k % 256 == 0) gamma_ratio = log_multivariate_gamma(d_, x) - start;
-      size_terms_[k] = -0.5 * k * d_ * log_pi + 0.5 * d_ * std::log(r_ / (r_ + k)) +
-                       0.5 * nu_ * log_determinant_ + gamma_ratio;
-      gamma_ratio += log_gamma(x + 0.5) - log_gamma(x + 0.5 * (1 - d_));
-    }
+    const double step = -0.5 * d_ * std::log(std::numbers::pi);
+    double running = 0;
+    size_terms_.fill(n_, [&](int size) {
+      const double x = 0.5 * (nu_ + size);
+      if (size % 256 == 0) running = size_formula(size) - 0.5 * d_ * std::log(r_ / (r_ + size));
+      const double term = running + 0.5 * d_ * std::log(r_ / (r_ + size));
+      running += step + log_gamma(x + 0.5) - log_gamma(x + 0.5 * (1 - d_));
+      return term;
+    });
   }
 
   std::span<const double> rows_;
   int n_, d_;
   double r_, nu_, log_determinant_ = 0;
-  std::vector<double> psi_, pivots_, size_terms_, alone_;
+  SizeTerms size_terms_;
+  std::vector<double> psi_, pivots_, alone_;
 };
 
 // The statistics are the truth; the factor of Psi_n and the posterior mean are kept beside them

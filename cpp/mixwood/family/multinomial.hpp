@@ -76,6 +76,36 @@ class Multinomial {
     return total;
   }
 
+  // log P(row | X_c) from a statistic, over the row's own words only.
+  double log_predictive(const double* s, int row) const {
+    return log_rising(row, [&](std::int32_t word, std::int32_t) { return beta_ + s[word]; }) +
+           log_gamma(prior_total() + s[width_]) -
+           log_gamma(prior_total() + s[width_] + row_totals_[row]);
+  }
+
+  // The sum over the row's words of the log of a (a+1) ... (x factors), a = start(word, x).
+  template <class Start>
+  double log_rising(int row, Start&& start) const {
+    const auto w = words(row);
+    const auto c = counts(row);
+    double total = 0;
+    double product = 1;
+    for (std::size_t t = 0; t < w.size(); ++t) {
+      const double a = start(w[t], c[t]);
+      if (c[t] > largest_product) {
+        total += log_gamma(a + c[t]) - log_gamma(a);
+        continue;
+      }
+      for (std::int32_t j = 0; j < c[t]; ++j) {
+        product *= a + j;
+        if (product > 1e-200 && product < 1e200) continue;
+        total += std::log(product);
+        product = 1;
+      }
+    }
+    return total + std::log(product);
+  }
+
  private:
   std::span<const std::int32_t> part(std::span<const std::int32_t> values, int i) const {
     return values.subspan(static_cast<std::size_t>(starts_[i]),
@@ -165,26 +195,12 @@ class Multinomial::Clusters {
 
   // log P(row | X_slot), the row itself taken out of the slot `inside` (0 or 1) times.
   double score_row(int slot, int row, int inside) const {
-    const auto words = family_.words(row);
-    const auto counts = family_.counts(row);
-    double total = 0;
-    double product = 1;
-    for (std::size_t t = 0; t < words.size(); ++t) {
-      const double a = family_.beta() + (table_[at(words[t], slot)] - inside * counts[t]);
-      if (counts[t] > largest_product) {
-        total += log_gamma(a + counts[t]) - log_gamma(a);
-        continue;
-      }
-      for (int j = 0; j < counts[t]; ++j) {
-        product *= a + j;
-        if (product > 1e-200 && product < 1e200) continue;
-        total += std::log(product);
-        product = 1;
-      }
-    }
     const double before = family_.prior_total() + (totals_[slot] - inside * family_.row_total(row));
-    return total + std::log(product) + log_gamma(before) -
-           log_gamma(before + family_.row_total(row));
+    return family_.log_rising(row,
+                              [&](std::int32_t word, std::int32_t count) {
+                                return family_.beta() + (table_[at(word, slot)] - inside * count);
+                              }) +
+           log_gamma(before) - log_gamma(before + family_.row_total(row));
   }
 
   void add(int slot, int row, int sign) {

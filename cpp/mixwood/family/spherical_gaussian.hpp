@@ -15,6 +15,7 @@
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/size_terms.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
 
@@ -25,13 +26,8 @@ class SphericalGaussian {
   class Clusters;
 
   SphericalGaussian(std::span<const double> rows, int n, int d, double r, double nu)
-      : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), size_terms_(n + 1), alone_(n) {
-    const double log_pi = std::log(std::numbers::pi);
-    for (int k = 0; k <= n; ++k) {
-      const double dimension = static_cast<double>(k) * d;
-      size_terms_[k] = -0.5 * dimension * log_pi + 0.5 * d * std::log(r / (r + k)) +
-                       log_gamma(0.5 * (nu + dimension)) - log_gamma(0.5 * nu);
-    }
+      : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), alone_(n) {
+    size_terms_.fill(n, [this](int size) { return size_formula(size); });
     const std::vector<double> origin(d, 0.0);
     for (int i = 0; i < n; ++i)
       alone_[i] =
@@ -79,11 +75,17 @@ class SphericalGaussian {
   }
 
   double log_marginal(const double* s) const {
-    return size_terms_.at(static_cast<std::size_t>(s[0])) -
+    return size_terms_.at(s[0], [this](double size) { return size_formula(size); }) -
            0.5 * (nu_ + s[0] * d_) * std::log(posterior_scale(s));
   }
 
  private:
+  double size_formula(double size) const {
+    const double entries = size * d_;
+    return -0.5 * entries * std::log(std::numbers::pi) + 0.5 * d_ * std::log(r_ / (r_ + size)) +
+           log_gamma(0.5 * (nu_ + entries)) - log_gamma(0.5 * nu_);
+  }
+
   double squared_distance(const double* x, const double* y) const {
     double sum = 0;
     for (int j = 0; j < d_; ++j) sum += (x[j] - y[j]) * (x[j] - y[j]);
@@ -93,7 +95,8 @@ class SphericalGaussian {
   std::span<const double> rows_;
   int n_, d_;
   double r_, nu_;
-  std::vector<double> size_terms_, alone_;
+  SizeTerms size_terms_;
+  std::vector<double> alone_;
 };
 
 class SphericalGaussian::Clusters
