@@ -14,6 +14,7 @@
 
 #include "bindings.hpp"
 #include "family.hpp"
+#include "prior_kind.hpp"
 
 namespace mixwood::bindings {
 
@@ -23,13 +24,6 @@ using Labels = Input<std::int32_t, 1>;
 using Values = Input<double, 1>;
 using Dictionary = nb::typed<nb::dict, nb::str, nb::any>;
 using Pair = std::optional<std::pair<double, double>>;
-
-PriorKind kind_of(const std::string& name) {
-  if (name == "dirichlet_process") return PriorKind::dirichlet_process;
-  if (name == "generalized_gamma") return PriorKind::generalized_gamma;
-  if (name == "pitman_yor") return PriorKind::pitman_yor;
-  throw std::invalid_argument("unknown prior " + name);
-}
 
 PriorSettings prior_settings(const std::string& kind, Pair alpha, Pair sigma, Pair theta) {
   PriorSettings settings{.kind = kind_of(kind), .alpha = {}, .sigma = {}, .theta = {}};

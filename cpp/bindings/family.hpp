@@ -8,8 +8,36 @@
 #include "arrays.hpp"
 #include "mixwood/chain.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/tree/collapse.hpp"
+#include "mixwood/tree/export.hpp"
+#include "mixwood/tree/ibhc.hpp"
 
 namespace mixwood::bindings {
+
+class AnyFamily;
+
+// Trees over the rows of a family, whatever its kind: what Python holds as `Forest`.
+class AnyForest {
+ public:
+  AnyForest() = default;
+  AnyForest(const AnyForest&) = delete;
+  AnyForest& operator=(const AnyForest&) = delete;
+  virtual ~AnyForest() = default;
+
+  virtual void insert(std::span<const std::int64_t> rows) = 0;
+  virtual void on_top(std::span<const std::int64_t> rows) = 0;
+  virtual void agglomerate(std::span<const std::int64_t> rows) = 0;
+  virtual void collapse(int max_leaves) = 0;
+  virtual void set_parameters(PriorValues values) = 0;
+  virtual void rebind(const AnyFamily& family, std::span<const std::int64_t> rows) = 0;
+  virtual FlatTree flat() = 0;
+  virtual double log_potential() = 0;
+  virtual void check() = 0;
+  virtual int n_trees() const = 0;
+  virtual int n_leaves() const = 0;
+  virtual int n_rows() const = 0;
+  virtual bool has(int row) const = 0;
+};
 
 class AnyFamily {
  public:
@@ -27,7 +55,11 @@ class AnyFamily {
   virtual double log_alone(int row) const = 0;
   virtual std::unique_ptr<AnyChain> gibbs_chain(Prior prior, std::span<const std::int32_t> labels,
                                                 Stream random, int subset) const = 0;
+  virtual std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule) const = 0;
 };
+
+template <Family F>
+class BoundForest;
 
 template <Family F>
 class BoundFamily final : public AnyFamily {
@@ -45,9 +77,55 @@ class BoundFamily final : public AnyFamily {
                                         Stream random, int subset) const override {
     return std::make_unique<GibbsChain<F>>(family_, prior, labels, random, subset);
   }
+  std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule) const override {
+    return std::make_unique<BoundForest<F>>(family_, prior, rule);
+  }
+  std::shared_ptr<const F> family() const { return family_; }
 
  private:
   std::shared_ptr<const F> family_;
+};
+
+template <Family F>
+class BoundForest final : public AnyForest {
+ public:
+  BoundForest(std::shared_ptr<const F> family, Prior prior, DescentRule rule)
+      : forest_(std::move(family), prior), growth_(forest_, rule) {}
+
+  void insert(std::span<const std::int64_t> rows) override {
+    for (const std::int64_t row : rows) growth_.insert(leaf(row));
+  }
+  void on_top(std::span<const std::int64_t> rows) override {
+    for (const std::int64_t row : rows) growth_.insert_on_top(leaf(row));
+  }
+  void agglomerate(std::span<const std::int64_t> rows) override {
+    std::vector<int> leaves;
+    for (const std::int64_t row : rows) leaves.push_back(leaf(row));
+    for (const int root : GreedyClustering<F>(forest_)(leaves, true)) forest_.add_tree(root);
+  }
+  void collapse(int max_leaves) override { collapse_to(forest_, max_leaves); }
+  void set_parameters(PriorValues values) override { forest_.set_parameters(values); }
+  void rebind(const AnyFamily& family, std::span<const std::int64_t> rows) override {
+    const auto* same_kind = dynamic_cast<const BoundFamily<F>*>(&family);
+    require(same_kind != nullptr, "family must be of the same kind");
+    forest_.rebind(same_kind->family(), rows);
+  }
+  FlatTree flat() override { return flatten(forest_); }
+  double log_potential() override {
+    const JoinedForest<F> joined(forest_);
+    return joined.root() == Arena::none ? 0.0 : forest_.nodes().log_tree[joined.root()];
+  }
+  void check() override { forest_.check(); }
+  int n_trees() const override { return static_cast<int>(forest_.trees().size()); }
+  int n_leaves() const override { return forest_.n_leaves(); }
+  int n_rows() const override { return forest_.family().n_rows(); }
+  bool has(int row) const override { return forest_.leaf_of_row()[row] != Arena::none; }
+
+ private:
+  int leaf(std::int64_t row) { return forest_.make_leaf(static_cast<int>(row)); }
+
+  Forest<F> forest_;
+  IncrementalClustering<F> growth_;
 };
 
 // Builds a family and wraps it. Used in one translation unit a family, so that the samplers are

@@ -5,6 +5,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of mixwood.";
   mixwood::bindings::bind_families(m);
   mixwood::bindings::bind_chain(m);
+  mixwood::bindings::bind_forest(m);
   m.def(
       "instruction_set", [] { return mixwood::kernels().name; },
       "The instruction set whose kernels are in force.");

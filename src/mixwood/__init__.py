@@ -28,10 +28,12 @@ from mixwood.samplers import Gibbs
 
 if TYPE_CHECKING:
     from mixwood import datasets, reference, testing
+    from mixwood.hierarchy import Hierarchy
     from mixwood.posterior import Posterior
     from mixwood.sampling import sample
     from mixwood.simulation import simulate
     from mixwood.storage import load
+    from mixwood.trees import bhc, ibhc
 
 __all__ = [
     "NGGP",
@@ -41,6 +43,7 @@ __all__ = [
     "DirichletProcess",
     "Gaussian",
     "Gibbs",
+    "Hierarchy",
     "Likelihood",
     "Mixture",
     "Multinomial",
@@ -49,8 +52,10 @@ __all__ = [
     "Poisson",
     "Posterior",
     "SphericalGaussian",
+    "bhc",
     "datasets",
     "hyper",
+    "ibhc",
     "load",
     "reference",
     "sample",
@@ -60,7 +65,10 @@ __all__ = [
 
 #: What is imported only when it is first asked for, and where it is.
 _LATER = {
+    "Hierarchy": "mixwood.hierarchy",
     "Posterior": "mixwood.posterior",
+    "bhc": "mixwood.trees",
+    "ibhc": "mixwood.trees",
     "load": "mixwood.storage",
     "sample": "mixwood.sampling",
     "simulate": "mixwood.simulation",

@@ -112,5 +112,45 @@ class Chain:
         log p(x_i | the other rows, their partition, u) of every row, row constants left out.
         """
 
+class Forest:
+    """Trees over the rows of a family."""
+
+    def __init__(self, family: object, prior: str, log_u: float, log_alpha: float, sigma: float, theta: float, rule: str) -> None: ...
+
+    def insert(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Insert rows one by one, as IBHC does."""
+
+    def on_top(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Put each row on top of its nearest tree, or alone; never cut."""
+
+    def agglomerate(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Join rows greedily, as BHC does, while d is at most 1."""
+
+    def collapse(self, max_leaves: int) -> None:
+        """Turn tight subtrees into weighted leaves until few are left."""
+
+    def set_parameters(self, log_u: float, log_alpha: float, sigma: float, theta: float) -> None:
+        """New values of u and the parameters; every potential is computed anew."""
+
+    def rebind(self, family: object, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Go on over other data: old row i is rows[i] there, -1 where it is not needed.
+        """
+
+    def export(self) -> dict[str, Any]:
+        """The forest joined to one root, as flat arrays."""
+
+    def log_potential(self) -> float:
+        """log phi of the tree that joins the forest to one root."""
+
+    def check(self) -> None:
+        """Recompute every invariant from scratch; raise if one does not hold."""
+
+    @property
+    def n_trees(self) -> int: ...
+
+    @property
+    def n_leaves(self) -> int: ...
+
 def instruction_set() -> str:
     """The instruction set whose kernels are in force."""

@@ -113,6 +113,7 @@ def _dirichlet(alpha: FloatArray, n: int) -> FloatArray:
 
 def _pitman_yor(theta: FloatArray, sigma: FloatArray, n: int) -> FloatArray:
     """Return ``theta/sigma ((theta+sigma)_n / (theta)_n - 1)``, also for tiny sigma or theta."""
+    theta = np.maximum(theta, 1e-290)  # quadrature of a vague hyperprior may underflow
     log_ratio = np.log1p(sigma / theta)
     log_ratio = log_ratio - _log_gamma_step(1 + theta, sigma) + _log_gamma_step(n + theta, sigma)
     return np.asarray(theta / sigma * np.expm1(log_ratio))

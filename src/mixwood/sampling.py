@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -18,6 +18,7 @@ from mixwood.model import Mixture
 from mixwood.parallel import Job, run_jobs
 from mixwood.posterior import Posterior
 from mixwood.samplers import Gibbs, Sampler, as_sampler
+from mixwood.starts import start_from
 
 __all__ = ["sample"]
 
@@ -30,7 +31,7 @@ def sample(
     warmup: int = 500,
     chains: int = 4,
     seed: int | np.random.SeedSequence | np.random.Generator | None = None,
-    init: Any = "one",
+    init: Any = "ibhc",
     thin: int = 1,
     max_seconds: float | None = None,
     n_jobs: int | None = None,
@@ -56,9 +57,10 @@ def sample(
     seed : int, SeedSequence, Generator or None
         The same seed, data and options give the same draws, whatever the number of
         threads, on one machine and instruction set.
-    init : {"one", "singletons"} or array of shape (n,)
-        The partition to start from: all items in one cluster, each in its own, or
-        labels.
+    init : {"ibhc", "one", "singletons", "on-top"} or array of shape (n,)
+        The partition to start from: the clusters of `mixwood.ibhc`, for each chain its
+        own; all items in one cluster; each in its own; a bad start, for tests (items put
+        on top of the nearest tree in random order, never cut); or labels.
     thin : int
         Iterations from one kept draw to the next.
     max_seconds : float, optional
@@ -99,7 +101,8 @@ def sample(
     sequence = _seed_sequence(seed)
     data = model.likelihood.check(X)
     resolved = model.likelihood.resolve(data)
-    start = _start(init, data.shape[0])
+    explicit = replace(model, likelihood=resolved)
+    start = start_from(init, explicit, data)
     _refuse_beyond_memory(n_chains * plan.draws * data.shape[0] * 4)
     if store is not None:
         from mixwood.storage import check_destination
@@ -108,7 +111,7 @@ def sample(
 
     began = time.perf_counter()
     constant = float(np.sum(resolved.row_constants(data)))
-    job = Job(replace(model, likelihood=resolved), data, chosen, plan, limit, constant, start)
+    job = Job(explicit, data, chosen, plan, limit, constant, start)
     labels, results = run_jobs(job, _children(sequence, n_chains), n_jobs, progress)
     settings = {
         "sampler": repr(chosen),
@@ -207,37 +210,6 @@ def _children(sequence: np.random.SeedSequence, count: int) -> list[np.random.Se
         )
         for k in range(count)
     ]
-
-
-@dataclass(frozen=True)
-class _FixedStart:
-    """A start that is the same for every chain."""
-
-    labels: NDArray[np.int32]
-
-    def __call__(self, seed: np.random.SeedSequence) -> NDArray[np.int32]:  # noqa: ARG002
-        return self.labels
-
-
-def _start(init: Any, n: int) -> _FixedStart:
-    if isinstance(init, str):
-        if init == "one":
-            return _FixedStart(np.zeros(n, dtype=np.int32))
-        if init == "singletons":
-            return _FixedStart(np.arange(n, dtype=np.int32))
-        raise ValueError(f"init must be 'one', 'singletons' or {n} labels, got {shown(init)}")
-    labels = np.asarray(init)
-    if labels.shape != (n,):
-        raise ValueError(
-            f"init must be 'one', 'singletons' or an array of {n} labels, one a row of X, "
-            f"got shape {labels.shape}"
-        )
-    if labels.dtype.kind not in "iub" and not (
-        labels.dtype.kind == "f" and np.all(labels == np.floor(labels))
-    ):
-        raise TypeError(f"init must hold whole numbers, got dtype {labels.dtype}")
-    _, codes = np.unique(labels, return_inverse=True)
-    return _FixedStart(codes.astype(np.int32))
 
 
 def _refuse_beyond_memory(needed: int) -> None:

@@ -104,6 +104,23 @@ def test_starts():
     assert 6 <= sample(init=labels, **first).n_clusters[0, 0] <= 8
 
 
+@pytest.mark.parametrize("init", ["ibhc", "on-top"])
+def test_tree_starts_differ_from_chain_to_chain_and_not_from_run_to_run(init):
+    assert_same_draws(sample(init=init), sample(init=init, n_jobs=1))
+    data, _ = mw.datasets.toy()
+    still = {"draws": 1, "warmup": 0, "chains": 2, "sampler": mw.Gibbs(subset=1), "init": init}
+    post = sample(data, **still)
+    assert not np.array_equal(post.labels[0], post.labels[1])
+
+
+def test_trees_are_the_default_start_and_a_good_one():
+    data, _ = mw.datasets.toy()
+    still = {"draws": 1, "warmup": 0, "chains": 2, "sampler": mw.Gibbs(subset=1)}
+    default, one, bad = (sample(data, **still, **other).log_joint.mean()
+                         for other in ({}, {"init": "one"}, {"init": "on-top"}))  # fmt: skip
+    assert default > max(one, bad) + 500
+
+
 def test_finds_separated_clusters():
     post = sample(draws=50, warmup=100, init="singletons")
     best = post.labels[np.unravel_index(np.argmax(post.log_joint), post.log_joint.shape)]
@@ -139,7 +156,9 @@ def test_units_of_each_column_do_not_matter():
 
 def test_a_time_limit_cuts_all_chains_to_the_shortest():
     with pytest.warns(RuntimeWarning, match="stopped early"):
-        post = sample(draws=10**6, warmup=0, max_seconds=0.5, chains=3, thin=20, n_jobs=1)
+        post = sample(
+            draws=10**6, warmup=0, max_seconds=0.5, chains=3, thin=20, n_jobs=1, init="one"
+        )
     assert post.labels.shape[0] == 3
     assert 1 <= post.n_draws < 10**6
     assert np.all(np.isfinite(post.log_joint))
@@ -191,7 +210,7 @@ BAD = {
     "seed text": ({"seed": "x"}, TypeError, "seed"),
     "seed negative": ({"seed": -1}, ValueError, "seed"),
     "init length": ({"init": [0, 1]}, ValueError, "init"),
-    "init name": ({"init": "two"}, ValueError, "init"),
+    "init name": ({"init": "two"}, ValueError, "init must be one of 'ibhc'"),
     "init fractions": ({"init": np.full(40, 0.5)}, TypeError, "init"),
     "init text": ({"init": ["a"] * 40}, TypeError, "init"),
     "sampler name": ({"sampler": "nuts"}, ValueError, "sampler"),

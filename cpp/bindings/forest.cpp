@@ -1,0 +1,145 @@
+// `Forest`: trees over the rows of a family, grown by BHC or IBHC.
+#include <nanobind/stl/string.h>
+
+#include "bindings.hpp"
+#include "family.hpp"
+#include "prior_kind.hpp"
+
+namespace mixwood::bindings {
+
+namespace {
+
+using Rows = Input<std::int64_t, 1>;
+using Dictionary = nb::typed<nb::dict, nb::str, nb::any>;
+
+// Holds the trees, and the family whose data they read alive.
+class PythonForest {
+ public:
+  PythonForest(nb::object family, const std::string& prior, PriorValues values,
+               const std::string& rule)
+      : family_(family) {
+    require(rule == "balanced" || rule == "paper", "rule must be 'balanced' or 'paper'");
+    const PriorSettings settings{.kind = kind_of(prior), .alpha = {}, .sigma = {}, .theta = {}};
+    forest_ = nb::cast<const AnyFamily&>(family).forest(
+        Prior(settings, values), rule == "paper" ? DescentRule::paper : DescentRule::balanced);
+  }
+
+  AnyForest& forest() { return *forest_; }
+
+  // Rows that can be put in: within range and not there yet, so that a refusal changes nothing.
+  std::span<const std::int64_t> fresh(const Rows& rows) const {
+    std::vector<char> seen(static_cast<std::size_t>(forest_->n_rows()), 0);
+    for (const std::int64_t row : as_span(rows)) {
+      require(row >= 0 && row < forest_->n_rows(), "rows must lie in 0..n_rows-1");
+      require(seen[static_cast<std::size_t>(row)]++ == 0 && !forest_->has(static_cast<int>(row)),
+              "a row can be put in only once");
+    }
+    return as_span(rows);
+  }
+
+  void rebind(nb::object family, const Rows& rows) {
+    require(rows.size() == static_cast<std::size_t>(forest_->n_rows()),
+            "rows must have one entry for each row so far");
+    const auto& bound_family = nb::cast<const AnyFamily&>(family);
+    std::vector<char> seen(static_cast<std::size_t>(bound_family.n_rows()), 0);
+    for (const std::int64_t row : as_span(rows)) {
+      require(row < bound_family.n_rows(), "rows must lie in 0..n_rows-1 of the new family");
+      require(row < 0 || seen[static_cast<std::size_t>(row)]++ == 0, "rows must differ");
+    }
+    forest_->rebind(bound_family, as_span(rows));
+    family_ = family;
+  }
+
+  Dictionary flat() {
+    FlatTree flat;
+    {
+      nb::gil_scoped_release released;
+      flat = forest_->flat();
+    }
+    Dictionary result;
+    auto put = [&](const char* name, auto& values) {
+      const std::size_t size = values.size();
+      result[name] = to_numpy(std::move(values), {size});
+    };
+    put("left", flat.left);
+    put("right", flat.right);
+    put("size", flat.size);
+    put("row", flat.row);
+    put("log_marginal", flat.log_marginal);
+    put("log_one", flat.log_one);
+    put("log_tree", flat.log_tree);
+    put("tree", flat.tree);
+    put("leaf_of_row", flat.leaf_of_row);
+    put("leaf_of_gone", flat.leaf_of_gone);
+    return result;
+  }
+
+ private:
+  nb::object family_;
+  std::unique_ptr<AnyForest> forest_;
+};
+
+}  // namespace
+
+void bind_forest(nb::module_& m) {
+  nb::class_<PythonForest>(m, "Forest", "Trees over the rows of a family.")
+      .def(
+          "__init__",
+          [](PythonForest* self, nb::object family, const std::string& prior, double log_u,
+             double log_alpha, double sigma, double theta, const std::string& rule) {
+            new (self) PythonForest(family, prior, {log_u, log_alpha, sigma, theta}, rule);
+          },
+          nb::arg("family"), nb::arg("prior"), nb::arg("log_u"), nb::arg("log_alpha"),
+          nb::arg("sigma"), nb::arg("theta"), nb::arg("rule"))
+      .def(
+          "insert",
+          [](PythonForest& f, Rows rows) {
+            const auto fresh = f.fresh(rows);
+            nb::gil_scoped_release released;
+            f.forest().insert(fresh);
+          },
+          nb::arg("rows"), "Insert rows one by one, as IBHC does.")
+      .def(
+          "on_top",
+          [](PythonForest& f, Rows rows) {
+            const auto fresh = f.fresh(rows);
+            nb::gil_scoped_release released;
+            f.forest().on_top(fresh);
+          },
+          nb::arg("rows"), "Put each row on top of its nearest tree, or alone; never cut.")
+      .def(
+          "agglomerate",
+          [](PythonForest& f, Rows rows) {
+            const auto fresh = f.fresh(rows);
+            nb::gil_scoped_release released;
+            f.forest().agglomerate(fresh);
+          },
+          nb::arg("rows"), "Join rows greedily, as BHC does, while d is at most 1.")
+      .def(
+          "collapse",
+          [](PythonForest& f, int max_leaves) {
+            nb::gil_scoped_release released;
+            f.forest().collapse(max_leaves);
+          },
+          nb::arg("max_leaves"), "Turn tight subtrees into weighted leaves until few are left.")
+      .def(
+          "set_parameters",
+          [](PythonForest& f, double log_u, double log_alpha, double sigma, double theta) {
+            f.forest().set_parameters({log_u, log_alpha, sigma, theta});
+          },
+          nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"), nb::arg("theta"),
+          "New values of u and the parameters; every potential is computed anew.")
+      .def("rebind", &PythonForest::rebind, nb::arg("family"), nb::arg("rows"),
+           "Go on over other data: old row i is rows[i] there, -1 where it is not needed.")
+      .def("export", &PythonForest::flat, "The forest joined to one root, as flat arrays.")
+      .def(
+          "log_potential", [](PythonForest& f) { return f.forest().log_potential(); },
+          "log phi of the tree that joins the forest to one root.")
+      .def(
+          "check", [](PythonForest& f) { f.forest().check(); },
+          "Recompute every invariant from scratch; raise if one does not hold.")
+      .def_prop_ro("n_trees", [](PythonForest& f) { return f.forest().n_trees(); })
+      .def_prop_ro("n_leaves", [](PythonForest& f) { return f.forest().n_leaves(); });
+}
+
+}  // namespace mixwood::bindings

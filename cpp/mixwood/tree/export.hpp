@@ -1,0 +1,106 @@
+// A forest as one binary tree in flat arrays, for those who read it: leaves first, children before
+// their parents.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mixwood/tree/bhc.hpp"
+#include "mixwood/tree/forest.hpp"
+
+namespace mixwood {
+
+struct FlatTree {
+  std::vector<std::int32_t> left, right;
+  std::vector<std::int64_t> size, row;
+  std::vector<double> log_marginal, log_one, log_tree;
+  std::vector<std::int32_t> tree;  // of each leaf: which tree of the forest
+  std::vector<std::int64_t> leaf_of_row, leaf_of_gone;
+};
+
+// The forest with its trees joined to one root for as long as this lives. Up to `greedy_trees`
+// trees are joined by smallest d, which takes that number squared; more are first paired as they
+// come.
+template <Family F>
+class JoinedForest {
+ public:
+  explicit JoinedForest(Forest<F>& forest) : forest_(forest) {
+    std::vector<int> roots = forest.trees();
+    while (roots.size() > greedy_trees) roots = paired(roots);
+    if (!roots.empty()) root_ = GreedyClustering<F>(forest)(roots, false)[0];
+  }
+  JoinedForest(const JoinedForest&) = delete;
+  JoinedForest& operator=(const JoinedForest&) = delete;
+
+  // Takes the joints away again, from the root down to the forest's own trees.
+  ~JoinedForest() {
+    std::vector<int> joints;
+    std::vector<int> stack;
+    const Arena& nodes = forest_.nodes();
+    std::vector<char> is_tree(nodes.n_slots(), 0);
+    for (const int root : forest_.trees()) is_tree[root] = 1;
+    if (root_ != Arena::none) stack.push_back(root_);
+    while (!stack.empty()) {
+      const int node = stack.back();
+      stack.pop_back();
+      if (is_tree[node]) continue;
+      joints.push_back(node);
+      stack.push_back(nodes.left[node]);
+      stack.push_back(nodes.right[node]);
+    }
+    for (const int node : joints) forest_.dissolve(node);
+  }
+
+  int root() const { return root_; }
+
+ private:
+  static constexpr std::size_t greedy_trees = 2000;
+
+  std::vector<int> paired(const std::vector<int>& roots) {
+    std::vector<int> result;
+    for (std::size_t k = 0; k + 1 < roots.size(); k += 2)
+      result.push_back(forest_.join(roots[k], roots[k + 1],
+                                    forest_.log_marginal_of_union(roots[k], roots[k + 1])));
+    if (roots.size() % 2 == 1) result.push_back(roots.back());
+    return result;
+  }
+
+  Forest<F>& forest_;
+  int root_ = Arena::none;
+};
+
+template <Family F>
+FlatTree flatten(Forest<F>& forest) {
+  const JoinedForest<F> joined(forest);
+  const Arena& nodes = forest.nodes();
+  FlatTree flat;
+  if (joined.root() == Arena::none) return flat;
+  std::vector<std::int32_t> number(nodes.n_slots(), Arena::none);
+  auto append = [&](int node) {
+    number[node] = static_cast<std::int32_t>(flat.size.size());
+    const bool leaf = nodes.is_leaf(node);
+    flat.left.push_back(leaf ? Arena::none : number[nodes.left[node]]);
+    flat.right.push_back(leaf ? Arena::none : number[nodes.right[node]]);
+    flat.size.push_back(nodes.size[node]);
+    flat.row.push_back(nodes.row[node] >= 0 ? nodes.row[node] : -1);
+    flat.log_marginal.push_back(nodes.log_marginal[node]);
+    flat.log_one.push_back(nodes.log_one[node]);
+    flat.log_tree.push_back(nodes.log_tree[node]);
+  };
+  std::int32_t tree = 0;
+  for (const int root : forest.trees()) {
+    nodes.each_leaf(root, [&](int leaf) {
+      append(leaf);
+      flat.tree.push_back(tree);
+    });
+    ++tree;
+  }
+  for (const int node : nodes.bottom_up(joined.root()))
+    if (!nodes.is_leaf(node)) append(node);
+  for (const int leaf : forest.leaf_of_row())
+    flat.leaf_of_row.push_back(leaf == Arena::none ? -1 : number[leaf]);
+  for (const int leaf : forest.leaf_of_gone()) flat.leaf_of_gone.push_back(number[leaf]);
+  return flat;
+}
+
+}  // namespace mixwood

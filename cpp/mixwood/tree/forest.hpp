@@ -1,0 +1,355 @@
+// Trees over the rows, with what model.md calls potentials at every node:
+//
+//   phi(h) = kappa(size, u) P(X)              all rows below in one cluster
+//   phi(t) = phi(h) + phi(t_l) phi(t_r)       (a leaf: phi(t) = phi(h))
+//   d(l, r) = phi(t_l) phi(t_r) / phi(h_{l+r})
+//
+// all in logs. This file knows nodes and their numbers; how trees are grown is in ibhc.hpp and
+// bhc.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "mixwood/family/family.hpp"
+#include "mixwood/prior.hpp"
+#include "mixwood/state/arena.hpp"
+
+namespace mixwood {
+
+inline double log_sum(double a, double b) {
+  const double high = std::max(a, b);
+  return high + std::log1p(std::exp(std::min(a, b) - high));
+}
+
+template <Family F>
+class Forest {
+ public:
+  Forest(std::shared_ptr<const F> family, Prior prior)
+      : family_(std::move(family)), prior_(prior), leaf_of_row_(family_->n_rows(), Arena::none) {
+    const std::size_t bytes = sizeof(double) * family_->statistic_size();
+    // Below so many points a statistic is made from the rows when asked for: at most some 256 MB
+    // are stored for a tree over all rows.
+    const std::size_t rows = static_cast<std::size_t>(family_->n_rows());
+    while (bytes * rows / (smallest_stored_ / 2) > std::size_t{256} << 20 && smallest_stored_ < 64)
+      smallest_stored_ *= 2;
+  }
+
+  const F& family() const { return *family_; }
+  const Prior& prior() const { return prior_; }
+  const Arena& nodes() const { return nodes_; }
+  const std::vector<int>& trees() const { return trees_; }
+  const std::vector<int>& leaf_of_row() const { return leaf_of_row_; }
+  // Leaves of rows that an earlier family had and this one has not, in the order they went.
+  const std::vector<int>& leaf_of_gone() const { return leaf_of_gone_; }
+  int n_leaves() const { return n_leaves_; }
+
+  int make_leaf(int row) {
+    const int node = nodes_.allocate(row);
+    nodes_.size[node] = 1;
+    nodes_.log_marginal[node] = family_->log_alone(row);
+    refresh(node);
+    leaf_of_row_[row] = node;
+    ++n_leaves_;
+    return node;
+  }
+
+  // A new node above two roots of trees, whose union has this log marginal.
+  int join(int left, int right, double log_marginal) {
+    const int node = nodes_.allocate(Arena::inner);
+    nodes_.left[node] = left;
+    nodes_.right[node] = right;
+    nodes_.parent[left] = nodes_.parent[right] = node;
+    nodes_.size[node] = nodes_.size[left] + nodes_.size[right];
+    nodes_.log_marginal[node] = log_marginal;
+    store_if_large(node);
+    refresh(node);
+    return node;
+  }
+
+  // Takes away an inner node; its children are left without a parent.
+  void dissolve(int node) {
+    nodes_.parent[nodes_.left[node]] = nodes_.parent[nodes_.right[node]] = Arena::none;
+    drop_statistic(node);
+    nodes_.release(node);
+  }
+
+  void add_tree(int root) {
+    if (static_cast<int>(position_.size()) < nodes_.n_slots()) position_.resize(nodes_.n_slots());
+    position_[root] = static_cast<int>(trees_.size());
+    trees_.push_back(root);
+  }
+  void remove_tree(int root) {
+    const int last = trees_.back();
+    trees_[position_[root]] = last;
+    position_[last] = position_[root];
+    trees_.pop_back();
+  }
+  void replace_tree(int root, int other) {
+    if (static_cast<int>(position_.size()) < nodes_.n_slots()) position_.resize(nodes_.n_slots());
+    trees_[position_[root]] = other;
+    position_[other] = position_[root];
+  }
+
+  // log P(X_a and X_b together).
+  double log_marginal_of_union(int a, int b) {
+    if (nodes_.row[b] < 0) std::swap(a, b);
+    const double* s = statistic(a, first_);
+    if (nodes_.row[b] >= 0) {
+      if constexpr (requires { family_->log_predictive(s, 0); }) {
+        return nodes_.log_marginal[a] + family_->log_predictive(s, nodes_.row[b]);
+      } else {
+        copy_into(union_, s);
+        family_->observe(union_.data(), nodes_.row[b]);
+        return family_->log_marginal(union_.data());
+      }
+    }
+    copy_into(union_, s);
+    family_->merge(union_.data(), statistic(b, second_));
+    return family_->log_marginal(union_.data());
+  }
+
+  // log d(a, b) given the log marginal of the union.
+  double log_dissimilarity(int a, int b, double log_marginal) {
+    return nodes_.log_tree[a] + nodes_.log_tree[b] - log_kappa(nodes_.size[a] + nodes_.size[b]) -
+           log_marginal;
+  }
+  double log_dissimilarity(int a, int b) {
+    return log_dissimilarity(a, b, log_marginal_of_union(a, b));
+  }
+  // log d of an inner node's own children.
+  double log_dissimilarity(int node) const {
+    return nodes_.log_tree[nodes_.left[node]] + nodes_.log_tree[nodes_.right[node]] -
+           nodes_.log_one[node];
+  }
+
+  // Hangs `item` beside `node`; `path` holds the inner nodes from the root down to above `node`
+  // with the log marginals that they will have. Returns the node that joins the two.
+  struct Step {
+    int node;
+    double log_marginal;
+  };
+  int hang_beside(int node, int item, double log_marginal, std::span<const Step> path) {
+    const int above = nodes_.parent[node];
+    const int joint = join(node, item, log_marginal);
+    if (above == Arena::none)
+      replace_tree(node, joint);
+    else
+      nodes_.replace_child(above, node, joint);
+    for (const Step& step : path) {
+      nodes_.size[step.node] += nodes_.size[item];
+      nodes_.log_marginal[step.node] = step.log_marginal;
+      if (nodes_.place[step.node] == Arena::none)
+        store_if_large(step.node);
+      else if (nodes_.row[item] >= 0)
+        family_->observe(stored(step.node), nodes_.row[item]);
+      else
+        family_->merge(stored(step.node), statistic(item, second_));
+    }
+    for (std::size_t k = path.size(); k-- > 0;) refresh(path[k].node);
+    return joint;
+  }
+
+  // Potentials of one node from its children's.
+  void refresh(int node) {
+    nodes_.log_one[node] = log_kappa(nodes_.size[node]) + nodes_.log_marginal[node];
+    nodes_.log_tree[node] = nodes_.log_one[node];
+    if (!nodes_.is_leaf(node))
+      nodes_.log_tree[node] =
+          log_sum(nodes_.log_one[node],
+                  nodes_.log_tree[nodes_.left[node]] + nodes_.log_tree[nodes_.right[node]]);
+  }
+
+  // New values of u and the parameters: every potential anew.
+  void set_parameters(PriorValues values) {
+    prior_.set(values);
+    log_kappas_.clear();
+    refresh_all();
+  }
+
+  void refresh_all() {
+    for (const int root : trees_)
+      for (const int node : nodes_.bottom_up(root)) refresh(node);
+  }
+
+  // Turns the subtree into one leaf that keeps only its statistic.
+  void collapse(int node) {
+    if (nodes_.place[node] == Arena::none) {
+      copy_into(union_, statistic(node, first_));
+      store(node, union_.data());
+    }
+    for (const int below : nodes_.bottom_up(node)) {
+      if (nodes_.is_leaf(below)) --n_leaves_;
+      if (below == node) continue;
+      drop_statistic(below);
+      nodes_.release(below);
+    }
+    ++n_leaves_;
+    nodes_.left[node] = nodes_.right[node] = Arena::none;
+    nodes_.row[node] = Arena::weighted;
+    refresh(node);
+  }
+
+  // Replaces leaf numbers of rows by `now[leaf]` where that is not `none`.
+  void rename_leaves(const std::vector<int>& now) {
+    for (auto* leaves : {&leaf_of_row_, &leaf_of_gone_})
+      for (int& leaf : *leaves)
+        if (leaf != Arena::none && now[leaf] != Arena::none) leaf = now[leaf];
+  }
+
+  // Goes on over other data: the leaf of old row i is row rows[i] there; none: not needed.
+  void rebind(std::shared_ptr<const F> family, std::span<const std::int64_t> rows) {
+    std::vector<int> leaf_of_row(family->n_rows(), Arena::none);
+    for (std::size_t i = 0; i < leaf_of_row_.size(); ++i) {
+      const int leaf = leaf_of_row_[i];
+      if (leaf == Arena::none) continue;
+      const bool alone = nodes_.row[leaf] >= 0;
+      const bool kept = rows[i] >= 0 && rows[i] < family->n_rows();
+      if (alone && !kept) throw std::invalid_argument("a row that is still a leaf is missing");
+    }
+    for (std::size_t i = 0; i < leaf_of_row_.size(); ++i) {
+      const int leaf = leaf_of_row_[i];
+      if (leaf == Arena::none) continue;
+      if (rows[i] < 0) {
+        leaf_of_gone_.push_back(leaf);
+        continue;
+      }
+      leaf_of_row[rows[i]] = leaf;
+      if (nodes_.row[leaf] >= 0) nodes_.row[leaf] = static_cast<int>(rows[i]);
+    }
+    leaf_of_row_ = std::move(leaf_of_row);
+    family_ = std::move(family);
+  }
+
+  // Debug: recomputes sizes, statistics and potentials of every node and throws where they differ.
+  void check() {
+    int live = 0, leaves = 0;
+    std::vector<double> fresh(family_->statistic_size()), own(family_->statistic_size());
+    for (std::size_t t = 0; t < trees_.size(); ++t) {
+      if (position_[trees_[t]] != static_cast<int>(t) || nodes_.parent[trees_[t]] != Arena::none)
+        throw std::logic_error("forest: a tree is out of place or has a parent");
+      for (const int node : nodes_.bottom_up(trees_[t])) {
+        ++live;
+        leaves += nodes_.is_leaf(node);
+        check_node(node, fresh);
+      }
+    }
+    if (live != nodes_.n_live()) throw std::logic_error("forest: nodes outside of all trees");
+    if (leaves != n_leaves_) throw std::logic_error("forest: the count of leaves is wrong");
+    if (live > 2 * leaves) throw std::logic_error("forest: too many nodes");
+  }
+
+ private:
+  double log_kappa(int size) {
+    while (static_cast<int>(log_kappas_.size()) <= size)
+      log_kappas_.push_back(
+          prior_.log_kappa(std::max<double>(static_cast<double>(log_kappas_.size()), 1.0)));
+    return log_kappas_[size];
+  }
+
+  double* stored(int node) {
+    return statistics_.data() +
+           static_cast<std::size_t>(nodes_.place[node]) * family_->statistic_size();
+  }
+
+  // The node's statistic: where it is stored, or made from its leaves in `scratch`.
+  const double* statistic(int node, std::vector<double>& scratch) {
+    if (nodes_.place[node] != Arena::none) return stored(node);
+    scratch.assign(family_->statistic_size(), 0.0);
+    if (nodes_.row[node] >= 0) {
+      family_->observe(scratch.data(), nodes_.row[node]);
+      return scratch.data();
+    }
+    nodes_.each_leaf(node, [&](int leaf) {
+      if (nodes_.row[leaf] >= 0)
+        family_->observe(scratch.data(), nodes_.row[leaf]);
+      else
+        family_->merge(scratch.data(), stored(leaf));
+    });
+    return scratch.data();
+  }
+
+  static void copy_into(std::vector<double>& target, const double* s) {
+    target.assign(s, s + target.size());
+  }
+
+  void store_if_large(int node) {
+    if (nodes_.size[node] < smallest_stored_) return;
+    if (nodes_.is_leaf(node)) return;
+    const double* s = statistic(nodes_.left[node], first_);
+    copy_into(union_, s);
+    family_->merge(union_.data(), statistic(nodes_.right[node], second_));
+    store(node, union_.data());
+  }
+
+  void store(int node, const double* s) {
+    const std::size_t size = family_->statistic_size();
+    if (free_places_.empty()) {
+      nodes_.place[node] = static_cast<int>(statistics_.size() / size);
+      statistics_.resize(statistics_.size() + size);
+    } else {
+      nodes_.place[node] = free_places_.back();
+      free_places_.pop_back();
+    }
+    std::copy_n(s, size, stored(node));
+  }
+
+  void drop_statistic(int node) {
+    if (nodes_.place[node] == Arena::none) return;
+    free_places_.push_back(nodes_.place[node]);
+    nodes_.place[node] = Arena::none;
+  }
+
+  void check_node(int node, std::vector<double>& scratch) {
+    auto differs = [](double kept, double fresh) {
+      return !(std::abs(kept - fresh) <= 1e-6 * (1 + std::abs(fresh)));
+    };
+    const std::string name = "forest: node " + std::to_string(node);
+    if (nodes_.row[node] >= 0 && leaf_of_row_[nodes_.row[node]] != node)
+      throw std::logic_error(name + " is not the leaf of its row");
+    std::fill(scratch.begin(), scratch.end(), 0.0);
+    int size = 0;
+    nodes_.each_leaf(node, [&](int leaf) {
+      size += nodes_.size[leaf];
+      if (nodes_.row[leaf] >= 0)
+        family_->observe(scratch.data(), nodes_.row[leaf]);
+      else
+        family_->merge(scratch.data(), stored(leaf));
+    });
+    const double fresh = family_->log_marginal(scratch.data());
+    if (size != nodes_.size[node]) throw std::logic_error(name + " has a wrong size");
+    if (differs(nodes_.log_marginal[node], fresh))
+      throw std::logic_error(name + " has a wrong marginal");
+    if (nodes_.place[node] != Arena::none && differs(family_->log_marginal(stored(node)), fresh))
+      throw std::logic_error(name + " has a wrong statistic");
+    const double one = prior_.log_kappa(size) + fresh;
+    double tree = one;
+    if (!nodes_.is_leaf(node)) {
+      for (const int child : {nodes_.left[node], nodes_.right[node]})
+        if (nodes_.parent[child] != node) throw std::logic_error(name + " has a stray child");
+      tree = log_sum(one, nodes_.log_tree[nodes_.left[node]] + nodes_.log_tree[nodes_.right[node]]);
+    }
+    if (differs(nodes_.log_one[node], one) || differs(nodes_.log_tree[node], tree))
+      throw std::logic_error(name + " has wrong potentials");
+  }
+
+  std::shared_ptr<const F> family_;
+  Prior prior_;
+  Arena nodes_;
+  std::vector<int> trees_, position_, leaf_of_row_, leaf_of_gone_;
+  int n_leaves_ = 0;
+  int smallest_stored_ = 2;
+  std::vector<double> statistics_, log_kappas_;
+  std::vector<int> free_places_;
+  std::vector<double> first_ = std::vector<double>(family_->statistic_size());
+  std::vector<double> second_ = std::vector<double>(family_->statistic_size());
+  std::vector<double> union_ = std::vector<double>(family_->statistic_size());
+};
+
+}  // namespace mixwood

@@ -1,0 +1,145 @@
+// Incremental Bayesian hierarchical clustering: one item after the other goes into the nearest
+// tree.
+//
+// 1. The tree of smallest d to the item takes it, if d <= 1; else it is a tree of its own.
+// 2. Its place is found going down. Published rule: of d(l, r), d(l, item), d(r, item) the smallest
+//    decides between the top, the left and the right. Inside a homogeneous cluster d(l, r) of two
+//    large halves is always the smallest, which grows caterpillars. The balanced rule keeps that
+//    comparison for nodes with d > 1 and otherwise goes to the child with the higher predictive.
+// 3. Where d exceeds 1 on the way up, the tree is cut and the pieces are put in again.
+//
+// It ends: an inserted item may cause `most_cuts` cuts. Pieces that are still to be put in then go
+// on top of their nearest tree, which leaves every node with the d it had and gives the new root
+// the d <= 1 by which that tree was chosen: nothing is left to cut.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "mixwood/tree/forest.hpp"
+
+namespace mixwood {
+
+enum class DescentRule { balanced, paper };
+
+template <Family F>
+class IncrementalClustering {
+ public:
+  IncrementalClustering(Forest<F>& forest, DescentRule rule) : forest_(forest), rule_(rule) {}
+
+  void insert(int item) {
+    std::vector<int> waiting{item};
+    int cuts = 0;
+    for (std::size_t next = 0; next < waiting.size(); ++next) {
+      if (cuts == most_cuts)
+        insert_on_top(waiting[next]);
+      else if (const int joint = put(waiting[next]); joint != Arena::none)
+        cuts += cut_above(joint, waiting);
+    }
+  }
+
+  // The paper's bad start: on top of the nearest tree, wherever that is, and never cut.
+  void insert_on_top(int item) {
+    const Nearest nearest = nearest_tree(item);
+    if (nearest.log_dissimilarity > 0) return forest_.add_tree(item);
+    forest_.hang_beside(nearest.root, item, nearest.log_marginal, {});
+  }
+
+ private:
+  struct Nearest {
+    int root = Arena::none;
+    double log_dissimilarity = std::numeric_limits<double>::infinity();
+    double log_marginal = 0;
+  };
+
+  Nearest nearest_tree(int item) {
+    Nearest best;
+    for (const int root : forest_.trees()) {
+      const double log_marginal = forest_.log_marginal_of_union(root, item);
+      const double log_d = forest_.log_dissimilarity(root, item, log_marginal);
+      if (log_d < best.log_dissimilarity) best = {root, log_d, log_marginal};
+    }
+    return best;
+  }
+
+  // Steps 1 and 2. Returns the node above the item, none if it is a tree of its own.
+  int put(int item) {
+    const Nearest nearest = nearest_tree(item);
+    if (nearest.log_dissimilarity > 0) {
+      forest_.add_tree(item);
+      return Arena::none;
+    }
+    path_.clear();
+    int node = nearest.root;
+    double log_marginal = nearest.log_marginal;
+    while (step_down(node, item, log_marginal)) {
+    }
+    return forest_.hang_beside(node, item, log_marginal, path_);
+  }
+
+  // One level down from `node`, if the rule says so; `log_marginal` is that of node and item.
+  bool step_down(int& node, int item, double& log_marginal) {
+    const Arena& nodes = forest_.nodes();
+    if (nodes.is_leaf(node)) return false;
+    // A piece as large as what it goes into belongs beside it: deep down it would only add depth.
+    if (rule_ == DescentRule::balanced && nodes.size[node] <= nodes.size[item]) return false;
+    const int left = nodes.left[node], right = nodes.right[node];
+    const double with_left = forest_.log_marginal_of_union(left, item);
+    const double with_right = forest_.log_marginal_of_union(right, item);
+    bool go_left;
+    const double own = forest_.log_dissimilarity(node);
+    if (rule_ == DescentRule::balanced && own <= 0) {
+      go_left = fit(left, item, with_left) >= fit(right, item, with_right);
+    } else {
+      const double to_left = forest_.log_dissimilarity(left, item, with_left);
+      const double to_right = forest_.log_dissimilarity(right, item, with_right);
+      if (own <= to_left && own <= to_right) return false;
+      go_left = to_left <= to_right;
+    }
+    path_.push_back({node, log_marginal});
+    node = go_left ? left : right;
+    log_marginal = go_left ? with_left : with_right;
+    return true;
+  }
+
+  // How well the item fits a node: its log predictive a point, against what the node's own points
+  // have on average. The predictive alone favours the larger child, whose parameters are better
+  // known, and grows caterpillars inside a homogeneous cluster.
+  double fit(int node, int item, double log_marginal) const {
+    const Arena& nodes = forest_.nodes();
+    const double own = nodes.log_marginal[node];
+    return (log_marginal - own) / nodes.size[item] - own / nodes.size[node];
+  }
+
+  // Step 3: cuts at the deepest node on the way up that is judged more than one cluster. Its two
+  // children, and what hung beside the way up from there, are pieces to be put in again.
+  bool cut_above(int node, std::vector<int>& pieces) {
+    const Arena& nodes = forest_.nodes();
+    while (node != Arena::none && forest_.log_dissimilarity(node) <= 0) node = nodes.parent[node];
+    if (node == Arena::none) return false;
+    const std::size_t first = pieces.size();
+    pieces.push_back(nodes.left[node]);
+    pieces.push_back(nodes.right[node]);
+    std::vector<int> gone{node};
+    for (; nodes.parent[node] != Arena::none; node = nodes.parent[node]) {
+      pieces.push_back(nodes.sibling(node));
+      gone.push_back(nodes.parent[node]);
+    }
+    // The largest first: a small piece that finds no tree yet would stay alone.
+    std::stable_sort(pieces.begin() + static_cast<std::ptrdiff_t>(first), pieces.end(),
+                     [&](int a, int b) { return nodes.size[a] > nodes.size[b]; });
+    forest_.remove_tree(node);
+    for (const int above : gone) forest_.dissolve(above);
+    return true;
+  }
+
+  static constexpr int most_cuts = 16;
+
+  Forest<F>& forest_;
+  DescentRule rule_;
+  std::vector<typename Forest<F>::Step> path_;
+};
+
+}  // namespace mixwood
