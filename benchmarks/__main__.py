@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import gibbs, record
+from benchmarks import gibbs, record, trees
 
 
 def main(names: list[str]) -> None:
     if names == ["compare"]:
         record.compare()
         return
-    known = {benchmark.__name__: benchmark for benchmark in gibbs.BENCHMARKS}
+    benchmarks = (*gibbs.BENCHMARKS, *trees.BENCHMARKS)
+    known = {benchmark.__name__: benchmark for benchmark in benchmarks}
     for name in names:
         if name not in known:
             raise SystemExit(f"unknown benchmark {name!r}; there are {', '.join(known)}")

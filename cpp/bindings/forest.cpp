@@ -70,7 +70,6 @@ class PythonForest {
     put("log_tree", flat.log_tree);
     put("tree", flat.tree);
     put("leaf_of_row", flat.leaf_of_row);
-    put("leaf_of_gone", flat.leaf_of_gone);
     return result;
   }
 

@@ -15,7 +15,7 @@ struct FlatTree {
   std::vector<std::int64_t> size, row;
   std::vector<double> log_marginal, log_one, log_tree;
   std::vector<std::int32_t> tree;  // of each leaf: which tree of the forest
-  std::vector<std::int64_t> leaf_of_row, leaf_of_gone;
+  std::vector<std::int64_t> leaf_of_row;
 };
 
 // The forest with its trees joined to one root for as long as this lives. Up to `greedy_trees`
@@ -99,7 +99,6 @@ FlatTree flatten(Forest<F>& forest) {
     if (!nodes.is_leaf(node)) append(node);
   for (const int leaf : forest.leaf_of_row())
     flat.leaf_of_row.push_back(leaf == Arena::none ? -1 : number[leaf]);
-  for (const int leaf : forest.leaf_of_gone()) flat.leaf_of_gone.push_back(number[leaf]);
   return flat;
 }
 

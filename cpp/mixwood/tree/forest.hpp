@@ -46,8 +46,6 @@ class Forest {
   const Arena& nodes() const { return nodes_; }
   const std::vector<int>& trees() const { return trees_; }
   const std::vector<int>& leaf_of_row() const { return leaf_of_row_; }
-  // Leaves of rows that an earlier family had and this one has not, in the order they went.
-  const std::vector<int>& leaf_of_gone() const { return leaf_of_gone_; }
   int n_leaves() const { return n_leaves_; }
 
   int make_leaf(int row) {
@@ -198,9 +196,8 @@ class Forest {
 
   // Replaces leaf numbers of rows by `now[leaf]` where that is not `none`.
   void rename_leaves(const std::vector<int>& now) {
-    for (auto* leaves : {&leaf_of_row_, &leaf_of_gone_})
-      for (int& leaf : *leaves)
-        if (leaf != Arena::none && now[leaf] != Arena::none) leaf = now[leaf];
+    for (int& leaf : leaf_of_row_)
+      if (leaf != Arena::none && now[leaf] != Arena::none) leaf = now[leaf];
   }
 
   // Goes on over other data: the leaf of old row i is row rows[i] there; none: not needed.
@@ -215,11 +212,7 @@ class Forest {
     }
     for (std::size_t i = 0; i < leaf_of_row_.size(); ++i) {
       const int leaf = leaf_of_row_[i];
-      if (leaf == Arena::none) continue;
-      if (rows[i] < 0) {
-        leaf_of_gone_.push_back(leaf);
-        continue;
-      }
+      if (leaf == Arena::none || rows[i] < 0) continue;
       leaf_of_row[rows[i]] = leaf;
       if (nodes_.row[leaf] >= 0) nodes_.row[leaf] = static_cast<int>(rows[i]);
     }
@@ -230,7 +223,7 @@ class Forest {
   // Debug: recomputes sizes, statistics and potentials of every node and throws where they differ.
   void check() {
     int live = 0, leaves = 0;
-    std::vector<double> fresh(family_->statistic_size()), own(family_->statistic_size());
+    std::vector<double> fresh(family_->statistic_size());
     for (std::size_t t = 0; t < trees_.size(); ++t) {
       if (position_[trees_[t]] != static_cast<int>(t) || nodes_.parent[trees_[t]] != Arena::none)
         throw std::logic_error("forest: a tree is out of place or has a parent");
@@ -342,7 +335,7 @@ class Forest {
   std::shared_ptr<const F> family_;
   Prior prior_;
   Arena nodes_;
-  std::vector<int> trees_, position_, leaf_of_row_, leaf_of_gone_;
+  std::vector<int> trees_, position_, leaf_of_row_;
   int n_leaves_ = 0;
   int smallest_stored_ = 2;
   std::vector<double> statistics_, log_kappas_;
