@@ -28,6 +28,7 @@ class Multinomial {
               std::span<const std::int32_t> counts, int width, double beta)
       : starts_(starts), words_(words), counts_(counts), width_(width), beta_(beta) {
     const int n = n_rows();
+    for (int k = 0; k < 4096; ++k) log_gains_.push_back(log_gamma(beta + k) - log_gamma(beta));
     row_totals_.resize(n);
     alone_.resize(n);
     std::vector<double> word_totals(width, 0.0);
@@ -70,9 +71,8 @@ class Multinomial {
 
   double log_marginal(const double* s) const {
     double total = log_gamma(prior_total()) - log_gamma(prior_total() + s[width_]);
-    const double nothing = log_gamma(beta_);
     for (int v = 0; v < width_; ++v)
-      if (s[v] > 0) total += log_gamma(beta_ + s[v]) - nothing;
+      if (s[v] > 0) total += log_gain(s[v]);
     return total;
   }
 
@@ -107,6 +107,13 @@ class Multinomial {
   }
 
  private:
+  // log Gamma(beta + count)/Gamma(beta): counts are whole, and most are small.
+  double log_gain(double count) const {
+    if (count < static_cast<double>(log_gains_.size()))
+      return log_gains_[static_cast<std::size_t>(count)];
+    return log_gamma(beta_ + count) - log_gamma_beta_;
+  }
+
   std::span<const std::int32_t> part(std::span<const std::int32_t> values, int i) const {
     return values.subspan(static_cast<std::size_t>(starts_[i]),
                           static_cast<std::size_t>(starts_[i + 1] - starts_[i]));
@@ -124,7 +131,8 @@ class Multinomial {
   int width_;
   double beta_;
   int product_budget_ = 0;
-  std::vector<double> row_totals_, alone_;
+  double log_gamma_beta_ = log_gamma(beta_);
+  std::vector<double> log_gains_, row_totals_, alone_;
 };
 
 // Counts are stored word by word: a word's counts in all clusters are neighbours, so one pass over
