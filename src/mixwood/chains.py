@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from mixwood import _core
     from mixwood.families.base import Data, FloatArray
 
-__all__ = ["ChainPlan", "ChainResult", "RunningChain", "make_chain"]
+__all__ = [
+    "ChainPlan",
+    "ChainResult",
+    "RunningChain",
+    "bind_family",
+    "make_chain",
+    "prior_arguments",
+]
 
 #: How long a chain runs before it comes back to Python, to report or to be told to stop.
 SLICE_SECONDS = 0.1
@@ -68,7 +75,7 @@ def _pair(value: object) -> tuple[float, float] | None:
     return None
 
 
-def _prior_arguments(prior: Prior) -> dict[str, Any]:
+def prior_arguments(prior: Prior) -> dict[str, Any]:
     """Return the prior as the core wants it."""
     if isinstance(prior, DirichletProcess):
         kind = "dirichlet_process"
@@ -114,7 +121,7 @@ def make_chain(
         family = bind_family(model, X)
     return _core.Chain(
         family,
-        **_prior_arguments(model.prior),
+        **prior_arguments(model.prior),
         labels=np.ascontiguousarray(labels, dtype=np.int32),
         bit_generator=bit_generator,
         subset=min(sampler.subset or 0, len(labels)),

@@ -42,10 +42,10 @@ class Recipe:
     def forest(self, family: _core.Family) -> _core.Forest:
         """Return an empty compiled forest over the rows of `family`."""
         from mixwood import _core
-        from mixwood.chains import _prior_arguments
+        from mixwood.chains import prior_arguments
 
         p = self.parameters
-        kind = _prior_arguments(self.model.prior)["prior"]
+        kind = prior_arguments(self.model.prior)["prior"]
         return _core.Forest(family, kind, p.log_u, p.log_alpha, p.sigma, p.theta, self.rule)
 
 

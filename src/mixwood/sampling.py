@@ -18,6 +18,7 @@ from mixwood.model import Mixture
 from mixwood.parallel import Job, run_jobs
 from mixwood.posterior import Posterior
 from mixwood.samplers import Gibbs, Sampler, as_sampler
+from mixwood.seeding import chain_seeds, seed_sequence
 from mixwood.starts import start_from
 
 __all__ = ["sample"]
@@ -98,7 +99,7 @@ def sample(
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     if n_jobs is not None and whole_number(n_jobs, "n_jobs", at_least=-(10**6)) == 0:
         raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None")
-    sequence = _seed_sequence(seed)
+    sequence = seed_sequence(seed)
     data = model.likelihood.check(X)
     resolved = model.likelihood.resolve(data)
     explicit = replace(model, likelihood=resolved)
@@ -112,7 +113,7 @@ def sample(
     began = time.perf_counter()
     constant = float(np.sum(resolved.row_constants(data)))
     job = Job(explicit, data, chosen, plan, limit, constant, start)
-    labels, results = run_jobs(job, _children(sequence, n_chains), n_jobs, progress)
+    labels, results = run_jobs(job, chain_seeds(sequence, n_chains), n_jobs, progress)
     settings = {
         "sampler": repr(chosen),
         "draws": plan.draws,
@@ -185,31 +186,6 @@ def _versions() -> dict[str, str]:
         "numpy": np.__version__,
         "instruction_set": _core.instruction_set(),
     }
-
-
-def _seed_sequence(seed: Any) -> np.random.SeedSequence:
-    if isinstance(seed, np.random.SeedSequence):
-        return seed
-    if isinstance(seed, np.random.Generator):
-        return np.random.SeedSequence([int(v) for v in seed.integers(2**32, size=4)])
-    if seed is None:
-        return np.random.SeedSequence()
-    try:
-        return np.random.SeedSequence(whole_number(seed, "seed", at_least=0))
-    except TypeError:
-        raise TypeError(
-            f"seed must be None, a whole number, a SeedSequence or a Generator, got {shown(seed)}"
-        ) from None
-
-
-def _children(sequence: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:
-    """Return one seed a chain: what `spawn` gives first, without changing the caller's object."""
-    return [
-        np.random.SeedSequence(
-            sequence.entropy, spawn_key=(*sequence.spawn_key, k), pool_size=sequence.pool_size
-        )
-        for k in range(count)
-    ]
 
 
 def _refuse_beyond_memory(needed: int) -> None:

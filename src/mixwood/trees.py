@@ -16,7 +16,7 @@ from mixwood.priors import DirichletProcess, Prior, start_values
 from mixwood.reference.gibbs import in_order_of_appearance
 from mixwood.reference.priors import Parameters, softplus, update_parameters
 from mixwood.reference.random import Stream
-from mixwood.sampling import _seed_sequence
+from mixwood.seeding import seed_sequence
 
 if TYPE_CHECKING:
     from mixwood.families.base import Data, IntArray
@@ -125,7 +125,7 @@ def ibhc(
         raise ValueError(f"rule must be 'balanced' or 'paper', got {shown(rule)}")
     if max_leaves is not None:
         max_leaves = whole_number(max_leaves, "max_leaves", at_least=2)
-    rng = np.random.default_rng(_seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(seed))
     given, data = _checked(model, X)
     n = data.shape[0]
     fixed_order = None if order is None else _permutation(order, n)

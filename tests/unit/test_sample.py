@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import os
 import signal
 import threading
 import time
@@ -169,13 +170,26 @@ def test_no_draw_at_all_is_an_error():
         sample(warmup=10**8, max_seconds=0.05)
 
 
-def test_interrupting_keeps_what_was_drawn():
-    def interrupt():
-        time.sleep(0.5)
-        _thread.interrupt_main()
+def chain_threads():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("mixwood")]
 
-    thread = threading.Thread(target=interrupt)
+
+def while_chains_run(act):
+    """Start a thread that waits until chains run, and some draws more, and then acts."""
+
+    def wait_and_act():
+        while not chain_threads():
+            time.sleep(0.01)
+        time.sleep(0.4)
+        act()
+
+    thread = threading.Thread(target=wait_and_act)
     thread.start()
+    return thread
+
+
+def test_interrupting_keeps_what_was_drawn():
+    thread = while_chains_run(_thread.interrupt_main)
     with pytest.warns(RuntimeWarning) as caught:
         post = sample(draws=10**6, warmup=0, thin=100)
     thread.join()
@@ -315,14 +329,14 @@ def test_no_thread_is_left_behind_by_other_interruptions():
         raise TimeoutError("too late")
 
     old = signal.signal(signal.SIGALRM, too_late)
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    thread = while_chains_run(lambda: os.kill(os.getpid(), signal.SIGALRM))
     try:
         with pytest.raises(TimeoutError, match="too late"):
             sample(draws=10**6, warmup=0, thin=100)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        thread.join()
         signal.signal(signal.SIGALRM, old)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("mixwood")]
+    assert not chain_threads()
 
 
 def test_a_scale_far_too_small_is_warned_of():

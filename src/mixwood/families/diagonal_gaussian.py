@@ -12,9 +12,9 @@ from mixwood.data import real_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
 from mixwood.families.gaussian import (
     SCALE_FRACTION,
-    _vector,
     column_variances,
     refuse_extreme_spread,
+    vector,
     warn_of_tiny_scale,
 )
 
@@ -67,12 +67,12 @@ class DiagonalGaussian(Likelihood):
         object.__setattr__(self, "r", positive_number(self.r, "r"))
         object.__setattr__(self, "nu", positive_number(self.nu, "nu"))
         if self.mean is not None:
-            object.__setattr__(self, "mean", _vector(self.mean, "mean"))
+            object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
             if self.scale != "data":
                 raise ValueError(f"scale must be 'data' or an array, got {shown(self.scale)}")
         else:
-            scale = _vector(self.scale, "scale")
+            scale = vector(self.scale, "scale")
             if np.any(scale <= 0):
                 raise ValueError(f"scale must be positive, got {shown(self.scale)}")
             object.__setattr__(self, "scale", scale)

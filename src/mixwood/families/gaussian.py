@@ -122,7 +122,7 @@ class Gaussian(Likelihood):
         if self.nu is not None:
             object.__setattr__(self, "nu", finite_number(self.nu, "nu"))
         if self.mean is not None:
-            object.__setattr__(self, "mean", _vector(self.mean, "mean"))
+            object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
             if self.scale not in ("data", "paper"):
                 raise ValueError(
@@ -204,7 +204,7 @@ class Gaussian(Likelihood):
         return X
 
 
-def _vector(value: Any, name: str) -> FloatArray:
+def vector(value: Any, name: str) -> FloatArray:
     array = np.atleast_1d(np.array(value, dtype=np.float64))
     if array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be a vector of finite numbers, got {shown(value)}")

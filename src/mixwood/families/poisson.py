@@ -10,7 +10,7 @@ import numpy as np
 from mixwood.checks import positive_number, shown
 from mixwood.data import whole_number_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
-from mixwood.families.gaussian import _vector
+from mixwood.families.gaussian import vector
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -54,7 +54,7 @@ class Poisson(Likelihood):
         if np.ndim(self.rate) == 0:
             object.__setattr__(self, "rate", positive_number(self.rate, "rate"))
         else:
-            rate = _vector(self.rate, "rate")
+            rate = vector(self.rate, "rate")
             if np.any(rate <= 0):
                 raise ValueError(f"rate must be positive, got {shown(self.rate)}")
             object.__setattr__(self, "rate", rate)

@@ -12,8 +12,8 @@ from mixwood.data import real_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
 from mixwood.families.gaussian import (
     SCALE_FRACTION,
-    _vector,
     refuse_extreme_spread,
+    vector,
     warn_of_tiny_scale,
 )
 
@@ -61,7 +61,7 @@ class SphericalGaussian(Likelihood):
         object.__setattr__(self, "r", positive_number(self.r, "r"))
         object.__setattr__(self, "nu", positive_number(self.nu, "nu"))
         if self.mean is not None:
-            object.__setattr__(self, "mean", _vector(self.mean, "mean"))
+            object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
             if self.scale != "data":
                 raise ValueError(f"scale must be 'data' or a number, got {shown(self.scale)}")
