@@ -98,8 +98,8 @@ def ibhc(
         given the clusters of the last. The tree of the highest evidence bound is kept.
     rule : {"balanced", "paper"}
         How a row finds its place in a tree. The published rule grows deep trees, so that its
-        time is quadratic; the balanced one goes to the better child while a node is judged
-        one cluster.
+        time is quadratic. The balanced one goes to the child in which the row is the more
+        typical while a node is judged one cluster, and grows at a small ``u``.
     order : array of shape (n,), optional
         The order in which rows go in, a permutation of ``0..n-1``; random by default, and
         another for each trial.

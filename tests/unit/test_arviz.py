@@ -68,7 +68,6 @@ def test_conversion_is_silent(make_posterior, caplog):
 
 
 def test_log_likelihood_needs_the_data(make_posterior):
-    pytest.importorskip("mixwood._core")
     posterior = dataclasses.replace(make_posterior(), X=None)
     with pytest.raises(ValueError, match="needs the data X"):
         posterior.to_arviz(log_likelihood=True)
@@ -135,7 +134,6 @@ COUNTS = np.random.default_rng(1).poisson(2.0, (9, 3))
     ids=lambda value: type(value).__name__,
 )
 def test_log_likelihood_is_the_density_given_the_others(make_posterior, prior, likelihood, X):
-    pytest.importorskip("mixwood._core")
     posterior = make_posterior(likelihood, prior, X=X, draws=3, items=9, clusters=4)
     values = posterior.to_arviz(log_likelihood=True)["log_likelihood"]["X"]
     assert values.dims == ("chain", "draw", "item")
@@ -175,7 +173,6 @@ def log_partition_law(prior, sizes):
 )
 def test_leave_one_out_is_exact(prior):
     """The harmonic mean of exp(log likelihood) is p(X)/p(X without i), found by enumeration."""
-    pytest.importorskip("mixwood._core")
     import mixwood as mw
 
     X = np.array([[0], [1], [9], [1], [7]])

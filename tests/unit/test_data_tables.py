@@ -5,6 +5,8 @@ from __future__ import annotations
 import decimal
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from mixwood.data import count_matrix, real_matrix, whole_number_matrix
@@ -13,21 +15,11 @@ READERS = [real_matrix, whole_number_matrix, count_matrix]
 EXPECTED = np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 5.0], [0.0, 0.0, 0.0], [3.0, 0.0, 5.0]])
 
 
-@pytest.fixture
-def pd():
-    return pytest.importorskip("pandas")
-
-
-@pytest.fixture
-def pl():
-    return pytest.importorskip("polars")
-
-
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize(
     "dtype", ["int64", "float64", "float32", "Int64", "UInt8", "Float64", "object", "str", "string"]
 )
-def test_pandas_tables(pd, reader, dtype):
+def test_pandas_tables(reader, dtype):
     values = EXPECTED.astype(int) if dtype in ("object", "str", "string") else EXPECTED
     table = pd.DataFrame(values, columns=["a", "a", "b"]).astype(dtype)
     X = reader(table, width=3)
@@ -36,7 +28,7 @@ def test_pandas_tables(pd, reader, dtype):
     np.testing.assert_array_equal(X, EXPECTED)
 
 
-def test_pandas_columns_of_several_types(pd):
+def test_pandas_columns_of_several_types():
     table = pd.DataFrame(
         {
             "integers": pd.array([1, 2, pd.NA], dtype="Int64"),
@@ -62,7 +54,7 @@ def test_pandas_columns_of_several_types(pd):
     np.testing.assert_array_equal(real_matrix(table.iloc[[0], :]), expected[:1])
 
 
-def test_pandas_series(pd):
+def test_pandas_series():
     for series in (
         pd.Series([1, 2]),
         pd.Series(["1", "2"]),
@@ -73,7 +65,7 @@ def test_pandas_series(pd):
         np.testing.assert_array_equal(real_matrix(series), [[1], [2]])
 
 
-def test_bad_pandas_tables(pd):
+def test_bad_pandas_tables():
     with pytest.raises(ValueError, match=r"column 1 \('job'\) of X has 'cook' in row 1"):
         real_matrix(pd.DataFrame({"pay": [1, 2], "job": ["3", "cook"]}))
     for column in ([1j, 2], pd.to_datetime(["2020-01-01"] * 2), [b"1", b"2"], [[1], [2]]):
@@ -89,7 +81,7 @@ def test_bad_pandas_tables(pd):
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_polars_tables(pl, reader):
+def test_polars_tables(reader):
     for table in (
         pl.DataFrame(EXPECTED),
         pl.DataFrame(EXPECTED.astype(int)),
@@ -101,7 +93,7 @@ def test_polars_tables(pl, reader):
         np.testing.assert_array_equal(X, EXPECTED)
 
 
-def test_polars_columns_of_several_types(pl):
+def test_polars_columns_of_several_types():
     table = pl.DataFrame(
         {
             "integers": [1, None],

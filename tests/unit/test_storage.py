@@ -9,6 +9,8 @@ import shutil
 import warnings
 from pathlib import Path
 
+import hypothesis
+import hypothesis.strategies
 import numpy as np
 import pytest
 
@@ -224,7 +226,6 @@ def test_numpy_scalars_become_plain_numbers(make_posterior, tmp_path):
 
 
 def test_json_round_trips_whatever_is_nested():
-    hypothesis = pytest.importorskip("hypothesis")
     st = hypothesis.strategies
     plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
     keys = st.text() | st.integers() | st.sampled_from(["$type", "stored", "values"])
