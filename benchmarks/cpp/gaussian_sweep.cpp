@@ -11,7 +11,7 @@
 #include <numbers>
 #include <vector>
 
-#include "mixwood/chain.hpp"
+#include "mixwood/sampler/gibbs.hpp"
 #include "mixwood/family/gaussian.hpp"
 
 namespace {
@@ -151,7 +151,7 @@ int main(int, char** argv) {
   const auto family = std::make_shared<const Gaussian>(rows, n, d, r, nu, psi);
   const Prior prior({.kind = PriorKind::dirichlet_process, .alpha = {}, .sigma = {}, .theta = {}},
                     {.log_u = 0, .log_alpha = std::log(1e-6), .sigma = 0, .theta = 0});
-  GibbsChain<Gaussian> chain(family, prior, labels, random, 0);
+  GibbsChain<Gaussian> chain(family, prior, labels, random, {.subset = 0});
   RowByRow plain(rows, n, d, K, r, nu, labels);
 
   double blocked = 0, row_by_row = 0;

@@ -42,16 +42,16 @@ BitGenerator* bit_generator_of(const nb::object& generator) {
 class Chain {
  public:
   Chain(nb::object family, PriorSettings settings, PriorValues start, Labels labels,
-        nb::object bit_generator, int subset)
+        nb::object bit_generator, const std::string& sampler,
+        const std::map<std::string, int>& options)
       : family_(family), bit_generator_(bit_generator) {
     const auto& bound_family = nb::cast<const AnyFamily&>(family);
     require(labels.size() == static_cast<std::size_t>(bound_family.n_rows()),
             "labels must have one entry a row");
-    require(subset >= 0 && subset <= bound_family.n_rows(), "subset must lie in 0..n");
     BitGenerator* source = bit_generator_of(bit_generator);
     if (source == nullptr) throw nb::python_error();
-    chain_ =
-        bound_family.gibbs_chain(Prior(settings, start), as_span(labels), Stream(source), subset);
+    chain_ = bound_family.chain(Prior(settings, start), as_span(labels), Stream(source),
+                                sampler_options(sampler, options, bound_family.n_rows()));
   }
 
   AnyChain& chain() { return *chain_; }
@@ -125,6 +125,8 @@ class Chain {
       entry["proposed"] = report.proposed;
       entry["accepted"] = report.accepted;
       entry["seconds"] = report.seconds;
+      entry["mean_log_ratio"] = report.mean_log_ratio();
+      entry["sd_log_ratio"] = report.sd_log_ratio();
       result.append(entry);
     }
     return result;
@@ -143,18 +145,20 @@ void bind_chain(nb::module_& m) {
           "__init__",
           [](Chain* self, nb::object family, const std::string& prior, Pair alpha, Pair sigma,
              Pair theta, const std::map<std::string, double>& start, Labels labels,
-             nb::object bit_generator, int subset) {
+             nb::object bit_generator, const std::string& sampler,
+             const std::map<std::string, int>& options) {
             new (self) Chain(family, prior_settings(prior, alpha, sigma, theta),
                              {.log_u = 0,
                               .log_alpha = std::log(start.at("alpha")),
                               .sigma = start.at("sigma"),
                               .theta = start.at("theta")},
-                             labels, bit_generator, subset);
+                             labels, bit_generator, sampler, options);
           },
           nb::arg("family"), nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(),
           nb::arg("theta").none(), nb::arg("start"), nb::arg("labels"), nb::arg("bit_generator"),
-          nb::arg("subset"),
-          "alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed.")
+          nb::arg("sampler"), nb::arg("options"),
+          "alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; options: "
+          "the numbers that the sampler of this name takes.")
       .def("run", &Chain::run, nb::arg("warmup"), nb::arg("thin"), nb::arg("labels"),
            nb::arg("log_joint"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
            nb::arg("theta"), nb::arg("seconds"),
@@ -162,6 +166,9 @@ void bind_chain(nb::module_& m) {
            "the iterations done.")
       .def(
           "stop", [](Chain& c) { c.chain().stop(); }, "End the run soon; safe from any thread.")
+      .def(
+          "freeze", [](Chain& c) { c.chain().freeze(); },
+          "End the warm-up: what the sampler has learned stays as it is.")
       .def("reports", &Chain::reports, "What each move did so far.")
       .def("state", &Chain::state, "The current labels and parameters.")
       .def(

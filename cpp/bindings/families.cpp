@@ -68,6 +68,14 @@ void bind_families(nb::module_& m) {
           },
           nb::arg("first"), nb::arg("second"), "The statistic of two disjoint sets of rows.")
       .def(
+          "subtract",
+          [](const AnyFamily& f, Statistic whole, Statistic part) {
+            auto s = copied(f, whole);
+            f.subtract(s.data(), copied(f, part).data());
+            return handed_over(std::move(s));
+          },
+          nb::arg("whole"), nb::arg("part"), "The statistic of a set of rows without a subset.")
+      .def(
           "log_marginal_of",
           [](const AnyFamily& f, Statistic statistic) {
             auto s = copied(f, statistic);

@@ -11,6 +11,7 @@
 #include "mixwood/tree/collapse.hpp"
 #include "mixwood/tree/export.hpp"
 #include "mixwood/tree/ibhc.hpp"
+#include "samplers.hpp"
 
 namespace mixwood::bindings {
 
@@ -51,10 +52,11 @@ class AnyFamily {
   virtual void observe(double* s, int row) const = 0;
   virtual void forget(double* s, int row) const = 0;
   virtual void merge(double* s, const double* t) const = 0;
+  virtual void subtract(double* s, const double* t) const = 0;
   virtual double log_marginal(const double* s) const = 0;
   virtual double log_alone(int row) const = 0;
-  virtual std::unique_ptr<AnyChain> gibbs_chain(Prior prior, std::span<const std::int32_t> labels,
-                                                Stream random, int subset) const = 0;
+  virtual std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels,
+                                          Stream random, const SamplerOptions& options) const = 0;
   virtual std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule) const = 0;
 };
 
@@ -71,11 +73,16 @@ class BoundFamily final : public AnyFamily {
   void observe(double* s, int row) const override { family_->observe(s, row); }
   void forget(double* s, int row) const override { family_->forget(s, row); }
   void merge(double* s, const double* t) const override { family_->merge(s, t); }
+  void subtract(double* s, const double* t) const override { family_->subtract(s, t); }
   double log_marginal(const double* s) const override { return family_->log_marginal(s); }
   double log_alone(int row) const override { return family_->log_alone(row); }
-  std::unique_ptr<AnyChain> gibbs_chain(Prior prior, std::span<const std::int32_t> labels,
-                                        Stream random, int subset) const override {
-    return std::make_unique<GibbsChain<F>>(family_, prior, labels, random, subset);
+  std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels, Stream random,
+                                  const SamplerOptions& options) const override {
+    return std::visit(
+        [&]<class Options>(const Options& chosen) -> std::unique_ptr<AnyChain> {
+          return std::make_unique<ChainOf<Options, F>>(family_, prior, labels, random, chosen);
+        },
+        options);
   }
   std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule) const override {
     return std::make_unique<BoundForest<F>>(family_, prior, rule);

@@ -1,20 +1,15 @@
-// A chain: iterations of a sampler's moves, warm-up and thinning, and where draws are written.
+// A chain whatever its sampler: warm-up and thinning, and where draws are written. The samplers
+// themselves are in sampler/.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
-#include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
-#include "mixwood/move/gibbs.hpp"
-#include "mixwood/move/parameters.hpp"
-#include "mixwood/random/stream.hpp"
-#include "mixwood/state/state.hpp"
+#include "mixwood/move/report.hpp"
+#include "mixwood/prior.hpp"
 
 namespace mixwood {
 
@@ -35,7 +30,7 @@ struct Plan {
   std::int64_t thin;
 };
 
-// A chain whatever its family: what the bindings hold.
+// A chain whatever its family and sampler: what the bindings hold.
 class AnyChain {
  public:
   AnyChain() = default;
@@ -44,6 +39,8 @@ class AnyChain {
   virtual ~AnyChain() = default;
 
   virtual void iterate() = 0;
+  // Warm-up is over: whatever the sampler learns from its own past stays as it is from here on.
+  virtual void freeze() {}
   virtual void assign(std::span<const std::int32_t> labels, PriorValues values) = 0;
   virtual void write_labels(std::int32_t* labels) const = 0;
   virtual const PriorValues& values() const = 0;
@@ -61,6 +58,7 @@ class AnyChain {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
     while (iterations_ < plan.warmup + plan.draws * plan.thin) {
+      if (iterations_ == plan.warmup) freeze();
       iterate();
       if (stop_) break;  // the iteration may have been cut short: it does not count
       ++iterations_;
@@ -88,87 +86,6 @@ class AnyChain {
   }
 
   std::int64_t iterations_ = 0;
-};
-
-// The marginal Gibbs sampler: a sweep over all rows, or `subset` of them drawn uniformly, then
-// the parameters.
-template <Family F>
-class GibbsChain final : public AnyChain {
- public:
-  GibbsChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
-             Stream random, int subset)
-      : family_(std::move(family)),
-        state_(*family_, prior, labels),
-        random_(random),
-        subset_(subset),
-        order_(labels.size()) {
-    std::iota(order_.begin(), order_.end(), 0);
-    parameters_.start(state_.prior, state_.partition, random_);
-  }
-
-  void iterate() override {
-    sweep_(state_, rows_to_visit(), random_, stop_, sweep_report_);
-    parameters_(state_.prior, state_.partition, random_, parameter_report_);
-    const Partition& partition = state_.partition;
-    const bool many_holes = 4 * partition.n_slots() > 5 * partition.n_clusters() + 64;
-    if (++since_rebuild_ == iterations_between_rebuilds || many_holes) {
-      state_.rebuild();
-      since_rebuild_ = 0;
-    }
-  }
-
-  void assign(std::span<const std::int32_t> labels, PriorValues values) override {
-    state_.assign(labels, values);
-    since_rebuild_ = 0;
-  }
-  void write_labels(std::int32_t* labels) const override { state_.partition.write_labels(labels); }
-  const PriorValues& values() const override { return state_.prior.values(); }
-  int n_rows() const override { return state_.partition.n_rows(); }
-  int n_clusters() const override { return state_.partition.n_clusters(); }
-  double log_joint() override { return state_.log_joint(); }
-  void check() override { state_.check(); }
-  std::vector<double> log_weights(int row) override { return sweep_.log_weights(state_, row); }
-
-  // log p(x_i | X_-i, Pi_-i, u) = log[u/((n-1) tau) * sum of the row's Gibbs weights] for each row,
-  // the 1/tau being the factor that those weights leave out.
-  std::vector<double> log_ordinates() override {
-    const int n = n_rows();
-    if (n == 1) return {family_->log_alone(0)};
-    std::vector<double> ordinates(n);
-    for (int row = 0; row < n; ++row) {
-      const std::vector<double> weights = sweep_.log_weights(state_, row);
-      const double largest = *std::max_element(weights.begin(), weights.end());
-      double sum = 0;
-      for (const double weight : weights) sum += std::exp(weight - largest);
-      ordinates[row] =
-          values().log_u - std::log(n - 1) - state_.prior.log_tau() + largest + std::log(sum);
-    }
-    return ordinates;
-  }
-
-  std::vector<MoveReport> reports() const override { return {sweep_report_, parameter_report_}; }
-
- private:
-  static constexpr int iterations_between_rebuilds = 64;
-
-  std::span<const int> rows_to_visit() {
-    if (subset_ == 0) return order_;
-    const std::int64_t n = n_rows();
-    for (std::int64_t j = 0; j < subset_; ++j)
-      std::swap(order_[j], order_[j + random_.below(n - j)]);
-    return std::span<const int>(order_).first(subset_);
-  }
-
-  std::shared_ptr<const F> family_;
-  State<F> state_;
-  Stream random_;
-  int subset_;
-  int since_rebuild_ = 0;
-  std::vector<int> order_;
-  GibbsSweep<F> sweep_;
-  ParameterUpdate parameters_;
-  MoveReport sweep_report_{"gibbs"};
-  MoveReport parameter_report_{"parameters"};
 };
 
 }  // namespace mixwood

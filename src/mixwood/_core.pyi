@@ -28,6 +28,9 @@ class Family:
     def merge(self, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """The statistic of two disjoint sets of rows."""
 
+    def subtract(self, whole: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], part: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """The statistic of a set of rows without a subset."""
+
     def log_marginal_of(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """log P(X_c) from a statistic, row constants left out."""
 
@@ -64,9 +67,9 @@ def poisson(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), ord
 class Chain:
     """One Markov chain over partitions."""
 
-    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, subset: int) -> None:
+    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, sampler: str, options: Mapping[str, int]) -> None:
         """
-        alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed.
+        alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; options: the numbers that the sampler of this name takes.
         """
 
     def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float) -> int:
@@ -76,6 +79,9 @@ class Chain:
 
     def stop(self) -> None:
         """End the run soon; safe from any thread."""
+
+    def freeze(self) -> None:
+        """End the warm-up: what the sampler has learned stays as it is."""
 
     def reports(self) -> list[dict[str, Any]]:
         """What each move did so far."""

@@ -124,7 +124,8 @@ def make_chain(
         **prior_arguments(model.prior),
         labels=np.ascontiguousarray(labels, dtype=np.int32),
         bit_generator=bit_generator,
-        subset=min(sampler.subset or 0, len(labels)),
+        sampler=sampler.name,
+        options=sampler.options(len(labels)),
     )
 
 
@@ -204,9 +205,6 @@ class RunningChain:
         """Return the draws kept."""
         kept = slice(self.n_draws)
         values = {name: array[kept] for name, array in self._values.items()}
-        stats = {
-            report["move"]: {key: report[key] for key in ("proposed", "accepted", "seconds")}
-            | {"mean_log_ratio": float("nan"), "sd_log_ratio": float("nan")}
-            for report in self._chain.reports()
-        }
+        reports = self._chain.reports()
+        stats = {report.pop("move"): report for report in reports}
         return ChainResult(values, stats, self.error)

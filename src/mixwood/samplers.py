@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from mixwood.checks import shown, whole_number
 
@@ -36,14 +36,20 @@ class Gibbs:
 
     subset: int | None = None
 
+    name: ClassVar[str] = "gibbs"
+
     def __post_init__(self) -> None:
         if self.subset is not None:
             whole_number(self.subset, "subset", at_least=1)
 
+    def options(self, n: int) -> dict[str, int]:
+        """Return the numbers that the core wants for data of `n` rows."""
+        return {"subset": min(self.subset or 0, n)}
+
 
 Sampler: TypeAlias = Gibbs
 
-_BY_NAME: dict[str, type[Sampler]] = {"gibbs": Gibbs}
+_BY_NAME: dict[str, type[Sampler]] = {kind.name: kind for kind in (Gibbs,)}
 
 
 def as_sampler(value: Any) -> Sampler:

@@ -28,6 +28,14 @@ def test_density_alone_is_the_marginal_of_one_row(family_case):
         assert value == pytest.approx(family.log_marginal(np.array([row])), abs=1e-10)
 
 
+def test_subtracting_undoes_merging(family_case):
+    family = bind_family(*resolved(*family_case(20)))
+    for split in (1, 2, 10, 18, 19):
+        part, rest = np.arange(split), np.arange(split, 20)
+        left = family.subtract(family.statistics(np.arange(20)), family.statistics(part))
+        assert family.log_marginal_of(left) == pytest.approx(family.log_marginal(rest), abs=1e-9)
+
+
 def test_gibbs_weights_are_ratios_of_marginals(family_case):
     """Blocked kernels and leave-one-out shortcuts against marginals from scratch."""
     likelihood, X = family_case(40)

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -61,6 +62,9 @@ class Categorical {
   void merge(double* s, const double* t) const {
     for (int l = 0; l < statistic_size(); ++l) s[l] += t[l];
   }
+  void subtract(double* s, const double* t) const {
+    for (int l = 0; l < statistic_size(); ++l) s[l] -= t[l];
+  }
 
   double log_marginal(const double* s) const {
     double total = 0;
@@ -109,12 +113,23 @@ class Categorical::Clusters {
 
   void clear(int slot) {
     std::fill_n(counts(slot), size_, 0.0);
-    std::fill_n(column_counts(slot), d_, 0.0);
-    for (int j = 0; j < d_; ++j) refresh(slot, j);
-    log_probabilities(slot)[size_] = 0;  // a missing entry adds nothing
+    refresh(slot);
   }
   void observe(int slot, int row) { add(slot, row, 1); }
   void forget(int slot, int row) { add(slot, row, -1); }
+
+  void assign(int slot, const double* s) {
+    std::copy_n(s, size_, counts(slot));
+    refresh(slot);
+  }
+  void merge(int slot, const double* s) {
+    family_.merge(counts(slot), s);
+    refresh(slot);
+  }
+  void subtract(int slot, const double* s) {
+    family_.subtract(counts(slot), s);
+    refresh(slot);
+  }
 
   double log_marginal(int slot) { return family_.log_marginal(counts(slot)); }
 
@@ -161,6 +176,16 @@ class Categorical::Clusters {
       column_counts(slot)[j] += amount;
       refresh(slot, j);
     }
+  }
+
+  void refresh(int slot) {
+    for (int j = 0; j < d_; ++j) {
+      const double* first = counts(slot) + family_.offset(j);
+      column_counts(slot)[j] =
+          std::accumulate(first, first + (family_.offset(j + 1) - family_.offset(j)), 0.0);
+      refresh(slot, j);
+    }
+    log_probabilities(slot)[size_] = 0;  // a missing entry adds nothing
   }
 
   void refresh(int slot, int j) {

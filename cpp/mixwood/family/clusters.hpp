@@ -66,6 +66,18 @@ class RefreshedClusters {
     family_.forget(statistic(slot), row);
     refreshed(slot);
   }
+  void assign(int slot, const double* s) {
+    std::copy_n(s, family_.statistic_size(), statistic(slot));
+    refreshed(slot);
+  }
+  void merge(int slot, const double* s) {
+    family_.merge(statistic(slot), s);
+    refreshed(slot);
+  }
+  void subtract(int slot, const double* s) {
+    family_.subtract(statistic(slot), s);
+    refreshed(slot);
+  }
   void load(std::span<const int> rows) { block_.load(family_, rows); }
 
  protected:

@@ -85,6 +85,23 @@ class DiagonalGaussian {
     }
   }
 
+  void subtract(double* s, const double* t) const {
+    for (int j = 0; j < d_; ++j, s += 3, t += 3) {
+      if (t[0] == 0) continue;
+      const double n = s[0] - t[0];
+      if (n < 1) {
+        s[0] = s[1] = s[2] = 0;
+        continue;
+      }
+      const double mean = s[1] + (s[1] - t[1]) * t[0] / n;
+      const double difference = t[1] - mean;
+      const double left = s[2] - t[2] - difference * difference * n * t[0] / s[0];
+      s[2] = n == 1 ? 0.0 : std::max(left, 0.0);
+      s[1] = mean;
+      s[0] = n;
+    }
+  }
+
   // psi_n of one column.
   double posterior_scale(const double* s) const {
     return 1 + s[2] + r_ * s[0] / (r_ + s[0]) * s[1] * s[1];

@@ -18,24 +18,26 @@ concept Family = requires(const F f, double* s, const double* t, int row) {
   f.observe(s, row);                              // s becomes that of one more row
   f.forget(s, row);                               // ... of one row fewer
   f.merge(s, t);                                  // ... of the union of two disjoint sets
+  f.subtract(s, t);                               // ... of what is left without a subset
   { f.log_marginal(t) } -> std::same_as<double>;  // log P(X_c), row constants left out
   { f.log_alone(row) } -> std::same_as<double>;   // log P(x_row)
 };
 
 template <class C>
-concept ClusterScores =
-    requires(C c, std::span<const int> numbers, double* scores, int slot, int b, int row) {
-      { C::rows_at_once } -> std::convertible_to<int>;
-      c.grow(slot);   // room for so many slots
-      c.clear(slot);  // the slot holds no rows
-      c.observe(slot, row);
-      c.forget(slot, row);
-      { c.log_marginal(slot) } -> std::same_as<double>;
-      c.load(numbers);           // the rows of the block, at most rows_at_once
-      c.score(numbers, scores);  // log P(x_b | X_slot) at [slot * rows_at_once + b]
-      {
-        c.score_without(slot, b)
-      } -> std::same_as<double>;  // row b against the rest of its own slot
-    };
+concept ClusterScores = requires(C c, std::span<const int> numbers, const double* statistic,
+                                 double* scores, int slot, int b, int row) {
+  { C::rows_at_once } -> std::convertible_to<int>;
+  c.grow(slot);   // room for so many slots
+  c.clear(slot);  // the slot holds no rows
+  c.observe(slot, row);
+  c.forget(slot, row);
+  c.assign(slot, statistic);    // the slot holds the rows of this statistic
+  c.merge(slot, statistic);     // ... these rows too
+  c.subtract(slot, statistic);  // ... these rows no more
+  { c.log_marginal(slot) } -> std::same_as<double>;
+  c.load(numbers);           // the rows of the block, at most rows_at_once
+  c.score(numbers, scores);  // log P(x_b | X_slot) at [slot * rows_at_once + b]
+  { c.score_without(slot, b) } -> std::same_as<double>;  // row b against the rest of its own slot
+};
 
 }  // namespace mixwood

@@ -84,6 +84,17 @@ class Gaussian {
     s[0] = n;
   }
 
+  void subtract(double* s, const double* t) const {
+    const double n = s[0] - t[0];
+    if (n < 1) return std::fill(s, s + statistic_size(), 0.0);
+    if (t[0] == 0) return;
+    for (int j = 0; j < d_; ++j) s[1 + j] += (s[1 + j] - t[1 + j]) * t[0] / n;
+    for (int e = 1 + d_; e < statistic_size(); ++e) s[e] -= t[e];
+    add_outer(s, t + 1, -n * t[0] / s[0]);
+    s[0] = n;
+    if (n == 1) std::fill(s + 1 + d_, s + statistic_size(), 0.0);  // exact, so rounding ends here
+  }
+
   double log_marginal(const double* s) const {
     const double term = size_terms_.at(s[0], [this](double size) { return size_formula(size); });
     double small[64];  // most data are narrow: no allocation for them
@@ -191,6 +202,19 @@ class Gaussian::Clusters {
     family_.forget(statistic(slot), row);
     if (statistic(slot)[0] == 0) return refactor(slot);
     update(slot, -1);
+  }
+
+  void assign(int slot, const double* s) {
+    std::copy_n(s, family_.statistic_size(), statistic(slot));
+    refactor(slot);
+  }
+  void merge(int slot, const double* s) {
+    family_.merge(statistic(slot), s);
+    refactor(slot);
+  }
+  void subtract(int slot, const double* s) {
+    family_.subtract(statistic(slot), s);
+    refactor(slot);
   }
 
   double log_marginal(int slot) const {

@@ -68,6 +68,9 @@ class Multinomial {
   void merge(double* s, const double* t) const {
     for (int v = 0; v <= width_; ++v) s[v] += t[v];
   }
+  void subtract(double* s, const double* t) const {
+    for (int v = 0; v <= width_; ++v) s[v] -= t[v];
+  }
 
   double log_marginal(const double* s) const {
     double total = log_gamma(prior_total()) - log_gamma(prior_total() + s[width_]);
@@ -106,7 +109,6 @@ class Multinomial {
     return total + std::log(product);
   }
 
- private:
   // log Gamma(beta + count)/Gamma(beta): counts are whole, and most are small.
   double log_gain(double count) const {
     if (count < static_cast<double>(log_gains_.size()))
@@ -114,6 +116,7 @@ class Multinomial {
     return log_gamma(beta_ + count) - log_gamma_beta_;
   }
 
+ private:
   std::span<const std::int32_t> part(std::span<const std::int32_t> values, int i) const {
     return values.subspan(static_cast<std::size_t>(starts_[i]),
                           static_cast<std::size_t>(starts_[i + 1] - starts_[i]));
@@ -176,6 +179,14 @@ class Multinomial::Clusters {
     log_marginals_[slot] -= score_row(slot, row, 0);
   }
 
+  void assign(int slot, const double* s) {
+    for (int v = 0; v < family_.width(); ++v) table_[at(v, slot)] = static_cast<std::int32_t>(s[v]);
+    set_total(slot, s[family_.width()]);
+    log_marginals_[slot] = family_.log_marginal(s);
+  }
+  void merge(int slot, const double* s) { add(slot, s, 1); }
+  void subtract(int slot, const double* s) { add(slot, s, -1); }
+
   double log_marginal(int slot) const { return log_marginals_[slot]; }
 
   void load(std::span<const int> rows) { row_ = rows[0]; }
@@ -216,6 +227,20 @@ class Multinomial::Clusters {
     const auto counts = family_.counts(row);
     for (std::size_t t = 0; t < words.size(); ++t) table_[at(words[t], slot)] += sign * counts[t];
     set_total(slot, totals_[slot] + sign * family_.row_total(row));
+  }
+
+  // The log marginal changes by what the words that are there contribute.
+  void add(int slot, const double* s, int sign) {
+    double change = log_gamma_totals_[slot];
+    for (int v = 0; v < family_.width(); ++v) {
+      if (s[v] == 0) continue;
+      std::int32_t& count = table_[at(v, slot)];
+      change -= family_.log_gain(count);
+      count += sign * static_cast<std::int32_t>(s[v]);
+      change += family_.log_gain(count);
+    }
+    set_total(slot, totals_[slot] + sign * s[family_.width()]);
+    log_marginals_[slot] += change - log_gamma_totals_[slot];
   }
 
   void set_total(int slot, double total) {

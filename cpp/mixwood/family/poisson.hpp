@@ -45,6 +45,9 @@ class Poisson {
   void merge(double* s, const double* t) const {
     for (int e = 0; e < statistic_size(); ++e) s[e] += t[e];
   }
+  void subtract(double* s, const double* t) const {
+    for (int e = 0; e < statistic_size(); ++e) s[e] -= t[e];
+  }
 
   double log_marginal(const double* s) const {
     double total = 0;

@@ -68,6 +68,16 @@ class SphericalGaussian {
     s[0] = n;
   }
 
+  void subtract(double* s, const double* t) const {
+    const double n = s[0] - t[0];
+    if (n < 1) return std::fill(s, s + statistic_size(), 0.0);
+    if (t[0] == 0) return;
+    for (int j = 0; j < d_; ++j) s[1 + j] += (s[1 + j] - t[1 + j]) * t[0] / n;
+    const double left = s[1 + d_] - t[1 + d_] - n * t[0] / s[0] * squared_distance(t + 1, s + 1);
+    s[1 + d_] = n == 1 ? 0.0 : std::max(left, 0.0);
+    s[0] = n;
+  }
+
   double posterior_scale(const double* s) const {
     double squared = 0;
     for (int j = 0; j < d_; ++j) squared += s[1 + j] * s[1 + j];

@@ -19,11 +19,12 @@
 
 namespace mixwood {
 
-template <Family F>
+// S is the state: State<F>, or another that offers the same.
+template <class S>
 class GibbsSweep {
  public:
   // Visits `rows` in order; leaves early, at a block's edge, if `stop` is set.
-  void operator()(State<F>& state, std::span<const int> rows, Stream& random,
+  void operator()(S& state, std::span<const int> rows, Stream& random,
                   const std::atomic<bool>& stop, MoveReport& report) {
     const Timed timed(report);
     log_joins_.resize(state.partition.n_slots());
@@ -42,7 +43,7 @@ class GibbsSweep {
   }
 
   // The log weights of one row: one for each cluster in list order, and the new cluster's last.
-  std::vector<double> log_weights(State<F>& state, int row) {
+  std::vector<double> log_weights(S& state, int row) {
     log_joins_.resize(state.partition.n_slots());
     for (const int slot : state.partition.active()) refresh_join(state, slot);
     score_block(state, std::span<const int>(&row, 1));
@@ -52,21 +53,21 @@ class GibbsSweep {
   }
 
  private:
-  static constexpr int block = F::Clusters::rows_at_once;
+  static constexpr int block = decltype(S::clusters)::rows_at_once;
   static constexpr int stay = -1;
   static constexpr int fresh = -2;
 
-  void refresh_join(const State<F>& state, int slot) {
+  void refresh_join(const S& state, int slot) {
     log_joins_[slot] = state.prior.log_join(state.partition.size(slot));
   }
 
-  void score_block(State<F>& state, std::span<const int> rows) {
+  void score_block(S& state, std::span<const int> rows) {
     state.clusters.load(rows);
     scores_.resize(static_cast<std::size_t>(state.partition.n_slots()) * block);
     state.clusters.score(state.partition.active(), scores_.data());
   }
 
-  void fill_weights(State<F>& state, int row, int b) {
+  void fill_weights(S& state, int row, int b) {
     const auto& active = state.partition.active();
     weights_.resize(active.size() + 1);
     for (std::size_t a = 0; a < active.size(); ++a)
@@ -81,7 +82,7 @@ class GibbsSweep {
   }
 
   // Where the row goes: a slot, or `stay`, or `fresh` for a new cluster.
-  int draw(State<F>& state, int row, int b, Stream& random) {
+  int draw(S& state, int row, int b, Stream& random) {
     fill_weights(state, row, b);
     const int count = static_cast<int>(weights_.size());
     const int choice = kernels_.pick(count, weights_.data(), random.uniform());
@@ -95,7 +96,7 @@ class GibbsSweep {
     return slot == own ? stay : slot;
   }
 
-  void move(State<F>& state, int row, int target, bool more_rows) {
+  void move(S& state, int row, int target, bool more_rows) {
     const int from = state.partition.slot_of(row);
     const int to = target == fresh ? state.open_cluster() : target;
     state.move_row(row, to);

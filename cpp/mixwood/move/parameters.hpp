@@ -18,13 +18,13 @@
 #include "mixwood/prior.hpp"
 #include "mixwood/random/slice.hpp"
 #include "mixwood/random/stream.hpp"
-#include "mixwood/state/partition.hpp"
+#include "mixwood/state/slots.hpp"
 
 namespace mixwood {
 
 class ParameterUpdate {
  public:
-  void operator()(Prior& prior, const Partition& partition, Stream& random, MoveReport& report) {
+  void operator()(Prior& prior, const Slots& partition, Stream& random, MoveReport& report) {
     const Timed timed(report);
     PriorValues values = prior.values();
     switch (prior.settings().kind) {
@@ -49,7 +49,7 @@ class ParameterUpdate {
   }
 
   // u alone, at the start of a chain (for Pitman-Yor with its latent alpha).
-  void start(Prior& prior, const Partition& partition, Stream& random) {
+  void start(Prior& prior, const Slots& partition, Stream& random) {
     PriorValues values = prior.values();
     values.log_u = std::log(partition.n_rows());
     switch (prior.settings().kind) {
@@ -72,7 +72,7 @@ class ParameterUpdate {
   static constexpr double smallest_log = -650;
   static constexpr double smallest_sigma = 1e-100;
 
-  static void draw_dirichlet_u(PriorValues& values, const Partition& partition, Stream& random) {
+  static void draw_dirichlet_u(PriorValues& values, const Slots& partition, Stream& random) {
     const double above = random.log_gamma_draw(partition.n_rows());
     values.log_u = above - random.log_gamma_draw(std::exp(values.log_alpha));
   }
@@ -84,8 +84,8 @@ class ParameterUpdate {
     return -std::exp(log_alpha) * std::expm1(z);
   }
 
-  static void slice_u(const PriorSettings& settings, PriorValues& values,
-                      const Partition& partition, Stream& random) {
+  static void slice_u(const PriorSettings& settings, PriorValues& values, const Slots& partition,
+                      Stream& random) {
     const double n = partition.n_rows();
     const double K = partition.n_clusters();
     const double sigma = values.sigma;
@@ -98,7 +98,7 @@ class ParameterUpdate {
   }
 
   static void slice_sigma(const PriorSettings& settings, PriorValues& values,
-                          const Partition& partition, Stream& random) {
+                          const Slots& partition, Stream& random) {
     if (!settings.sigma) return;
     const double K = partition.n_clusters();
     const double log_tau = softplus(values.log_u);
@@ -109,8 +109,8 @@ class ParameterUpdate {
     values.sigma = std::max(slice_on_unit(values.sigma, log_density, random), smallest_sigma);
   }
 
-  static void draw_alpha(const PriorSettings& settings, PriorValues& values,
-                         const Partition& partition, Stream& random) {
+  static void draw_alpha(const PriorSettings& settings, PriorValues& values, const Slots& partition,
+                         Stream& random) {
     if (!settings.alpha) return;
     const double log_tau = softplus(values.log_u);
     const double log_rate = settings.kind == PriorKind::dirichlet_process
@@ -124,7 +124,7 @@ class ParameterUpdate {
   }
 
   static void slice_theta(const PriorSettings& settings, PriorValues& values,
-                          const Partition& partition, Stream& random) {
+                          const Slots& partition, Stream& random) {
     if (!settings.theta) return;
     const double n = partition.n_rows();
     auto log_density = [&](double t) {
@@ -137,7 +137,7 @@ class ParameterUpdate {
   }
 
   static void slice_pitman_yor_sigma(const PriorSettings& settings, PriorValues& values,
-                                     const Partition& partition, Stream& random) {
+                                     const Slots& partition, Stream& random) {
     if (!settings.sigma) return;
     auto log_density = [&](double sigma) {
       return log_sigma_sizes(*settings.sigma, sigma, partition) +
@@ -146,8 +146,7 @@ class ParameterUpdate {
     values.sigma = std::max(slice_on_unit(values.sigma, log_density, random), smallest_sigma);
   }
 
-  static void draw_pitman_yor_mass(PriorValues& values, const Partition& partition,
-                                   Stream& random) {
+  static void draw_pitman_yor_mass(PriorValues& values, const Slots& partition, Stream& random) {
     const double above = random.log_gamma_draw(partition.n_rows());
     values.log_u = above - random.log_gamma_draw(values.theta);
     values.log_alpha = random.log_gamma_draw(values.theta / values.sigma + partition.n_clusters()) -
@@ -155,14 +154,14 @@ class ParameterUpdate {
   }
 
   // log of sigma^K Gamma(theta/sigma + K)/Gamma(theta/sigma) = prod_{j<K} (theta + j sigma).
-  static double log_new_clusters(double theta, double sigma, const Partition& partition) {
+  static double log_new_clusters(double theta, double sigma, const Slots& partition) {
     double total = 0;
     for (int j = 0; j < partition.n_clusters(); ++j) total += std::log(theta + j * sigma);
     return total;
   }
 
   // log p(sigma) + sum_c log Gamma(|c|-sigma)/Gamma(1-sigma).
-  static double log_sigma_sizes(const BetaHyper& hyper, double sigma, const Partition& partition) {
+  static double log_sigma_sizes(const BetaHyper& hyper, double sigma, const Slots& partition) {
     double total = (hyper.a - 1) * std::log(sigma) + (hyper.b - 1) * std::log1p(-sigma) -
                    partition.n_clusters() * log_gamma(1 - sigma);
     for (const int slot : partition.active()) total += log_gamma(partition.size(slot) - sigma);

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace mixwood {
 
@@ -60,6 +62,12 @@ class Stream {
   // Uniform on {0, ..., count - 1}.
   std::int64_t below(std::int64_t count) {
     return static_cast<std::int64_t>(uniform() * static_cast<double>(count));
+  }
+
+  // Brings `count` of the items, drawn uniformly without replacement, to the front.
+  void shuffle_front(std::vector<int>& items, int count) {
+    const std::int64_t n = static_cast<std::int64_t>(items.size());
+    for (std::int64_t j = 0; j < count; ++j) std::swap(items[j], items[j + below(n - j)]);
   }
 
  private:

@@ -182,6 +182,7 @@ def _compiled_run(exact: ExactPosterior, X: Any, sampler: Any, iterations: int) 
         checked, labels = exact.model.likelihood.check(X), starts["labels"]
         bits = rng.bit_generator
         chain = make_chain(exact.model, checked, labels[0], bits, as_sampler(sampler))
+        chain.freeze()
         values = {name: starts[name] for name in ("log_u", "log_alpha", "sigma", "theta")}
         return chain.replicate(labels, **values, iterations=iterations)
 
@@ -268,6 +269,7 @@ def _compiled_chain(exact: ExactPosterior, X: Any, sampler: Any, draws: int, thi
 
         checked, bits = exact.model.likelihood.check(X), rng.bit_generator
         chain = make_chain(exact.model, checked, labels, bits, as_sampler(sampler))
+        chain.freeze()
         history = np.empty((draws, len(labels)), dtype=np.int32)
         for row in history:
             chain.iterate(thin)

@@ -1,0 +1,35 @@
+// Which chain a sampler's options mean, and how they are read from Python: a name and numbers.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "arrays.hpp"
+#include "mixwood/sampler/gibbs.hpp"
+#include "mixwood/sampler/options.hpp"
+
+namespace mixwood::bindings {
+
+template <class Options, Family F>
+struct ChainFor;
+template <Family F>
+struct ChainFor<GibbsOptions, F> {
+  using type = GibbsChain<F>;
+};
+template <class Options, Family F>
+using ChainOf = typename ChainFor<Options, F>::type;
+
+// The options of the sampler of this name, for n rows; throws where a number is missing or wrong.
+inline SamplerOptions sampler_options(const std::string& name,
+                                      const std::map<std::string, int>& numbers, int n) {
+  auto number = [&](const char* key, int least, int most) {
+    const auto found = numbers.find(key);
+    require(found != numbers.end() && found->second >= least && found->second <= most,
+            "a sampler's option is missing or out of range");
+    return found->second;
+  };
+  if (name == "gibbs") return GibbsOptions{.subset = number("subset", 0, n)};
+  throw std::invalid_argument("sampler must be a known name");
+}
+
+}  // namespace mixwood::bindings

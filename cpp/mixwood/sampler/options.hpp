@@ -1,0 +1,14 @@
+// What a user can choose about each sampler. Which of them is meant is the variant's kind.
+#pragma once
+
+#include <variant>
+
+namespace mixwood {
+
+struct GibbsOptions {
+  int subset;  // rows a sweep visits; 0: all
+};
+
+using SamplerOptions = std::variant<GibbsOptions>;
+
+}  // namespace mixwood

@@ -1,0 +1,91 @@
+// The clusters of a partition, without the question of who is in which. Clusters live in slots,
+// which stay where they are while the cluster lives; `active` lists the slots in use in the order
+// in which a draw runs through them.
+#pragma once
+
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+namespace mixwood {
+
+class Slots {
+ public:
+  int n_rows() const { return n_rows_; }
+  int n_clusters() const { return static_cast<int>(active_.size()); }
+  int n_slots() const { return static_cast<int>(sizes_.size()); }
+  int size(int slot) const { return sizes_[slot]; }
+  int position(int slot) const { return position_[slot]; }
+  const std::vector<int>& active() const { return active_; }
+
+  // Opens an empty cluster at the end of the list, in a free slot if there is one.
+  int open() {
+    int slot;
+    if (free_.empty()) {
+      slot = n_slots();
+      sizes_.push_back(0);
+      position_.push_back(0);
+    } else {
+      slot = free_.back();
+      free_.pop_back();
+    }
+    position_[slot] = n_clusters();
+    active_.push_back(slot);
+    return slot;
+  }
+
+  // Closes an empty cluster; the last of the list takes its place there.
+  void close(int slot) {
+    const int hole = position_[slot];
+    const int last = active_.back();
+    active_[hole] = last;
+    position_[last] = hole;
+    active_.pop_back();
+    free_.push_back(slot);
+  }
+
+ protected:
+  void clear_slots(int n_rows) {
+    n_rows_ = n_rows;
+    sizes_.clear();
+    active_.clear();
+    position_.clear();
+    free_.clear();
+  }
+
+  void add_size(int slot, int rows) { sizes_[slot] += rows; }
+
+  // Renumbers the slots in list order, so that none is free; returns each old slot's new number.
+  std::vector<int> renumber_slots() {
+    std::vector<int> number = position_;
+    std::vector<int> sizes(active_.size());
+    for (std::size_t a = 0; a < active_.size(); ++a) sizes[a] = sizes_[active_[a]];
+    sizes_ = sizes;
+    position_.resize(active_.size());
+    std::iota(position_.begin(), position_.end(), 0);
+    active_ = position_;
+    free_.clear();
+    return number;
+  }
+
+  // Debug: `counted` are the sizes counted afresh; throws where the books are wrong.
+  void check_slots(const std::vector<int>& counted) const {
+    if (counted != sizes_) throw std::logic_error("partition: sizes do not match the rows");
+    std::size_t open_slots = 0;
+    for (const int size : sizes_) open_slots += size > 0;
+    if (open_slots != active_.size() || active_.size() + free_.size() != sizes_.size())
+      throw std::logic_error("partition: active and free slots do not add up");
+    for (std::size_t a = 0; a < active_.size(); ++a)
+      if (position_.at(active_[a]) != static_cast<int>(a) || sizes_.at(active_[a]) == 0)
+        throw std::logic_error("partition: a listed cluster is empty or out of place");
+  }
+
+ private:
+  int n_rows_ = 0;
+  std::vector<int> sizes_;
+  std::vector<int> active_;
+  std::vector<int> position_;
+  std::vector<int> free_;
+};
+
+}  // namespace mixwood
