@@ -1,12 +1,14 @@
 // Which chain a sampler's options mean, and how they are read from Python: a name and numbers.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 
 #include "arrays.hpp"
 #include "mixwood/sampler/gibbs.hpp"
 #include "mixwood/sampler/options.hpp"
+#include "mixwood/sampler/tree.hpp"
 
 namespace mixwood::bindings {
 
@@ -15,6 +17,10 @@ struct ChainFor;
 template <Family F>
 struct ChainFor<GibbsOptions, F> {
   using type = GibbsChain<F>;
+};
+template <Family F>
+struct ChainFor<TreeOptions, F> {
+  using type = TreeChain<F>;
 };
 template <class Options, Family F>
 using ChainOf = typename ChainFor<Options, F>::type;
@@ -29,6 +35,14 @@ inline SamplerOptions sampler_options(const std::string& name,
     return found->second;
   };
   if (name == "gibbs") return GibbsOptions{.subset = number("subset", 0, n)};
+  constexpr int automatic = TreeOptions::automatic;
+  constexpr int many = std::numeric_limits<int>::max();
+  if (name == "tree")
+    return TreeOptions{.subtree_moves = number("subtree_moves", automatic, many),
+                       .split_moves = number("split_moves", automatic, many),
+                       .leaf_moves = number("leaf_moves", automatic, many),
+                       .rebuild = number("rebuild", 0, many),
+                       .max_leaves = number("max_leaves", 0, many)};
   throw std::invalid_argument("sampler must be a known name");
 }
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from mixwood.checks import shown, whole_number
 
-__all__ = ["Gibbs", "Sampler", "as_sampler"]
+__all__ = ["Gibbs", "Sampler", "Tree", "as_sampler"]
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,57 @@ class Gibbs:
         return {"subset": min(self.subset or 0, n)}
 
 
-Sampler: TypeAlias = Gibbs
+@dataclass(frozen=True)
+class Tree:
+    """Tree-guided MCMC, exact: the default.
 
-_BY_NAME: dict[str, type[Sampler]] = {kind.name: kind for kind in (Gibbs,)}
+    Parameters
+    ----------
+    subtree_moves : int, optional
+        How many nodes of the guide tree an iteration moves as one block.
+    split_moves : int, optional
+        How many splits or merges an iteration proposes.
+    leaf_moves : int, optional
+        How many leaves an iteration moves one by one.
+    rebuild : int, optional
+        After how many iterations a new guide tree is grown.
+    max_leaves : int, optional
+        Into how many leaves at most the rows are collapsed.
+    """
+
+    subtree_moves: int | None = None
+    split_moves: int | None = None
+    leaf_moves: int | None = None
+    rebuild: int | None = None
+    max_leaves: int | None = None
+
+    name: ClassVar[str] = "tree"
+
+    def __post_init__(self) -> None:
+        for field in ("subtree_moves", "split_moves", "leaf_moves", "rebuild"):
+            if getattr(self, field) is not None:
+                whole_number(getattr(self, field), field, at_least=0)
+        if self.max_leaves is not None:
+            whole_number(self.max_leaves, "max_leaves", at_least=1)
+
+    def options(self, n: int) -> dict[str, int]:
+        """Return the numbers that the core wants for data of `n` rows."""
+
+        def chosen(value: int | None, default: int) -> int:
+            return default if value is None else value
+
+        return {
+            "subtree_moves": chosen(self.subtree_moves, -1),
+            "split_moves": chosen(self.split_moves, -1),
+            "leaf_moves": chosen(self.leaf_moves, -1),
+            "rebuild": chosen(self.rebuild, max(50, round(1.5 * n**0.5))),
+            "max_leaves": chosen(self.max_leaves, 0),
+        }
+
+
+Sampler: TypeAlias = Gibbs | Tree
+
+_BY_NAME: dict[str, type[Sampler]] = {kind.name: kind for kind in (Gibbs, Tree)}
 
 
 def as_sampler(value: Any) -> Sampler:

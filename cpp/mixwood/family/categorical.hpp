@@ -131,7 +131,11 @@ class Categorical::Clusters {
     refresh(slot);
   }
 
-  double log_marginal(int slot) { return family_.log_marginal(counts(slot)); }
+  const double* statistic(int slot) const {
+    return counts_.data() + static_cast<std::size_t>(slot) * size_;
+  }
+  void copy_statistic(int slot, double* s) const { std::copy_n(statistic(slot), size_, s); }
+  double log_marginal(int slot) const { return family_.log_marginal(statistic(slot)); }
 
   void load(std::span<const int> rows) {
     for (std::size_t b = 0; b < rows.size(); ++b)

@@ -78,6 +78,12 @@ class RefreshedClusters {
     family_.subtract(statistic(slot), s);
     refreshed(slot);
   }
+  const double* statistic(int slot) const {
+    return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
+  }
+  void copy_statistic(int slot, double* s) const {
+    std::copy_n(statistic(slot), family_.statistic_size(), s);
+  }
   void load(std::span<const int> rows) { block_.load(family_, rows); }
 
  protected:

@@ -31,9 +31,10 @@ concept ClusterScores = requires(C c, std::span<const int> numbers, const double
   c.clear(slot);  // the slot holds no rows
   c.observe(slot, row);
   c.forget(slot, row);
-  c.assign(slot, statistic);    // the slot holds the rows of this statistic
-  c.merge(slot, statistic);     // ... these rows too
-  c.subtract(slot, statistic);  // ... these rows no more
+  c.assign(slot, statistic);       // the slot holds the rows of this statistic
+  c.merge(slot, statistic);        // ... these rows too
+  c.subtract(slot, statistic);     // ... these rows no more
+  c.copy_statistic(slot, scores);  // the slot's statistic, written there
   { c.log_marginal(slot) } -> std::same_as<double>;
   c.load(numbers);           // the rows of the block, at most rows_at_once
   c.score(numbers, scores);  // log P(x_b | X_slot) at [slot * rows_at_once + b]

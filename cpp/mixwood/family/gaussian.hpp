@@ -56,8 +56,15 @@ class Gaussian {
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return 1 + d_ + d_ * (d_ + 1) / 2; }
 
+  const double* psi() const { return psi_.data(); }
+  const double* least_pivots() const { return pivots_.data(); }  // of any Psi_n
+
   // log P(X_c) = size_term(n) - (nu+n)/2 log|Psi_n|.
   double size_term(int size) const { return size_terms_[size]; }
+  double log_marginal(double size, double log_determinant) const {
+    return size_terms_.at(size, [this](double any) { return size_formula(any); }) -
+           0.5 * (nu_ + size) * log_determinant;
+  }
 
   void observe(double* s, int i) const {
     const double n = s[0] + 1;
@@ -96,12 +103,10 @@ class Gaussian {
   }
 
   double log_marginal(const double* s) const {
-    const double term = size_terms_.at(s[0], [this](double size) { return size_formula(size); });
     double small[64];  // most data are narrow: no allocation for them
     std::vector<double> large;
     if (d_ > 8) large.resize(static_cast<std::size_t>(d_) * d_);
-    const double log_determinant = posterior_factor(s, d_ > 8 ? large.data() : small);
-    return term - 0.5 * (nu_ + s[0]) * log_determinant;
+    return log_marginal(s[0], posterior_factor(s, d_ > 8 ? large.data() : small));
   }
 
   // Factors Psi_n into `factor` (d x d) and returns its log-determinant.
@@ -170,7 +175,8 @@ class Gaussian::Clusters {
         block_(d_),
         scratch_(static_cast<std::size_t>(d_) * block_rows),
         vector_(d_),
-        spare_(family.statistic_size()) {}
+        spare_(family.statistic_size()),
+        union_scratch_(static_cast<std::size_t>(d_ + 1) * (d_ + 2) / 2 * widest_vector) {}
 
   void grow(int slots) {
     if (slots <= static_cast<int>(terms_.size())) return;
@@ -223,6 +229,13 @@ class Gaussian::Clusters {
            0.5 * (family_.nu() + n) * log_determinants_[slot];
   }
 
+  const double* statistic(int slot) const {
+    return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
+  }
+
+  void copy_statistic(int slot, double* s) const {
+    std::copy_n(statistic(slot), family_.statistic_size(), s);
+  }
   void load(std::span<const int> rows) { block_.load(family_, rows); }
 
   void score(std::span<const int> slots, double* scores) {
@@ -231,6 +244,21 @@ class Gaussian::Clusters {
       kernels_.gaussian(d_, factor(slot), mean(slot), block_.values(), terms_[slot],
                         scratch_.data(), quadratic_.data() + at, scores + at);
     }
+  }
+
+  // log P(block | X_slot) for each of the slots, at scores[slot].
+  void score_block(const double* block, std::span<const int> slots, double* scores) {
+    const int count = static_cast<int>(slots.size());
+    pointers_.resize(slots.size());
+    union_determinants_.resize(slots.size());
+    for (int k = 0; k < count; ++k) pointers_[k] = statistic(slots[k]);
+    kernels_.gaussian_unions(d_, count, pointers_.data(), block, family_.psi(),
+                             family_.least_pivots(), family_.r(), union_scratch_.data(),
+                             union_determinants_.data());
+    for (int k = 0; k < count; ++k)
+      scores[slots[k]] =
+          family_.log_marginal(statistic(slots[k])[0] + block[0], union_determinants_[k]) -
+          log_marginal(slots[k]);
   }
 
   // With the row still inside: |Psi_-| = |Psi| (1 - s), s = kappa/(kappa-1) |L^-1 (x - mean)|^2.
@@ -250,9 +278,6 @@ class Gaussian::Clusters {
 
  private:
   double* statistic(int slot) {
-    return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
-  }
-  const double* statistic(int slot) const {
     return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
   }
   double* factor(int slot) { return factors_.data() + static_cast<std::size_t>(slot) * d_ * d_; }
@@ -297,6 +322,8 @@ class Gaussian::Clusters {
   std::vector<StudentTerms> terms_;
   RowBlock block_;
   std::vector<double> scratch_, vector_, spare_;
+  std::vector<double> union_scratch_, union_determinants_;
+  std::vector<const double*> pointers_;
 };
 
 static_assert(Family<Gaussian> && ClusterScores<Gaussian::Clusters>);

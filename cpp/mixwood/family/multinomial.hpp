@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -22,6 +23,12 @@ namespace mixwood {
 class Multinomial {
  public:
   class Clusters;
+
+  // Rows together: the words that occur in them, and how often.
+  struct Block {
+    std::span<const std::int32_t> words, counts;
+    double total;
+  };
 
   // Compressed sparse rows, kept by the caller: row i has words[starts[i] .. starts[i+1]).
   Multinomial(std::span<const std::int64_t> starts, std::span<const std::int32_t> words,
@@ -63,6 +70,11 @@ class Multinomial {
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return width_ + 1; }
 
+  Block block_of_row(int i) const { return {words(i), counts(i), row_totals_[i]}; }
+  static Block block_of(std::span<const std::int32_t> words, std::span<const std::int32_t> counts) {
+    return {words, counts, std::accumulate(counts.begin(), counts.end(), 0.0)};
+  }
+
   void observe(double* s, int i) const { add(s, i, 1); }
   void forget(double* s, int i) const { add(s, i, -1); }
   void merge(double* s, const double* t) const {
@@ -79,18 +91,26 @@ class Multinomial {
     return total;
   }
 
-  // log P(row | X_c) from a statistic, over the row's own words only.
-  double log_predictive(const double* s, int row) const {
-    return log_rising(row, [&](std::int32_t word, std::int32_t) { return beta_ + s[word]; }) +
-           log_gamma(prior_total() + s[width_]) -
-           log_gamma(prior_total() + s[width_] + row_totals_[row]);
+  void merge(double* s, const Block& block) const {
+    for (std::size_t t = 0; t < block.words.size(); ++t) s[block.words[t]] += block.counts[t];
+    s[width_] += block.total;
   }
 
-  // The sum over the row's words of the log of a (a+1) ... (x factors), a = start(word, x).
+  // log P(row | X_c) from a statistic, over the row's own words only.
+  double log_predictive(const double* s, int row) const {
+    return log_predictive(s, block_of_row(row));
+  }
+  double log_predictive(const double* s, const Block& block) const {
+    return log_rising(block, [&](std::int32_t word, std::int32_t) { return beta_ + s[word]; }) +
+           log_gamma(prior_total() + s[width_]) -
+           log_gamma(prior_total() + s[width_] + block.total);
+  }
+
+  // The sum over the block's words of the log of a (a+1) ... (x factors), a = start(word, x).
   template <class Start>
-  double log_rising(int row, Start&& start) const {
-    const auto w = words(row);
-    const auto c = counts(row);
+  double log_rising(const Block& block, Start&& start) const {
+    const auto w = block.words;
+    const auto c = block.counts;
     double total = 0;
     double product = 1;
     for (std::size_t t = 0; t < w.size(); ++t) {
@@ -170,13 +190,15 @@ class Multinomial::Clusters {
   }
 
   // The log marginal is kept by the chain rule.
-  void observe(int slot, int row) {
-    log_marginals_[slot] += score_row(slot, row, 0);
-    add(slot, row, 1);
+  void observe(int slot, int row) { merge(slot, family_.block_of_row(row)); }
+  void forget(int slot, int row) { subtract(slot, family_.block_of_row(row)); }
+  void merge(int slot, const Block& block) {
+    log_marginals_[slot] += score_one(slot, block, 0);
+    add(slot, block, 1);
   }
-  void forget(int slot, int row) {
-    add(slot, row, -1);
-    log_marginals_[slot] -= score_row(slot, row, 0);
+  void subtract(int slot, const Block& block) {
+    add(slot, block, -1);
+    log_marginals_[slot] -= score_one(slot, block, 0);
   }
 
   void assign(int slot, const double* s) {
@@ -187,46 +209,54 @@ class Multinomial::Clusters {
   void merge(int slot, const double* s) { add(slot, s, 1); }
   void subtract(int slot, const double* s) { add(slot, s, -1); }
 
+  void copy_statistic(int slot, double* s) const {
+    for (int v = 0; v < family_.width(); ++v) s[v] = table_[at(v, slot)];
+    s[family_.width()] = totals_[slot];
+  }
+
   double log_marginal(int slot) const { return log_marginals_[slot]; }
 
-  void load(std::span<const int> rows) { row_ = rows[0]; }
+  void load(std::span<const int> rows) { row_ = family_.block_of_row(rows[0]); }
 
-  void score(std::span<const int> slots, double* scores) {
+  void score(std::span<const int> slots, double* scores) { score_block(row_, slots, scores); }
+  double score_without(int slot, int) { return score_block_without(slot, row_); }
+
+  void score_block(const Block& block, std::span<const int> slots, double* scores) {
     int end = 0;
     for (const int slot : slots) end = std::max(end, slot + 1);
-    const auto words = family_.words(row_);
-    kernels_.multinomial(static_cast<int>(words.size()), words.data(), family_.counts(row_).data(),
-                         table_.data(), stride_, end, family_.beta(), family_.product_budget(),
-                         sums_.data());
-    const double prior_total = family_.prior_total() + family_.row_total(row_);
+    kernels_.multinomial(static_cast<int>(block.words.size()), block.words.data(),
+                         block.counts.data(), table_.data(), stride_, end, family_.beta(),
+                         family_.product_budget(), sums_.data());
+    const double prior_total = family_.prior_total() + block.total;
     for (int k = 0; k < end; ++k) normalizers_[k] = prior_total + totals_[k];
     kernels_.log_gammas(end, normalizers_.data());
     for (const int slot : slots)
       scores[slot] = sums_[slot] + log_gamma_totals_[slot] - normalizers_[slot];
   }
 
-  double score_without(int slot, int) { return score_row(slot, row_, 1); }
+  double score_block_without(int slot, const Block& block) const {
+    return score_one(slot, block, 1);
+  }
 
  private:
   std::size_t at(int word, int slot) const {
     return static_cast<std::size_t>(word) * stride_ + slot;
   }
 
-  // log P(row | X_slot), the row itself taken out of the slot `inside` (0 or 1) times.
-  double score_row(int slot, int row, int inside) const {
-    const double before = family_.prior_total() + (totals_[slot] - inside * family_.row_total(row));
-    return family_.log_rising(row,
+  // log P(block | X_slot), the block itself taken out of the slot `inside` (0 or 1) times.
+  double score_one(int slot, const Block& block, int inside) const {
+    const double before = family_.prior_total() + (totals_[slot] - inside * block.total);
+    return family_.log_rising(block,
                               [&](std::int32_t word, std::int32_t count) {
                                 return family_.beta() + (table_[at(word, slot)] - inside * count);
                               }) +
-           log_gamma(before) - log_gamma(before + family_.row_total(row));
+           log_gamma(before) - log_gamma(before + block.total);
   }
 
-  void add(int slot, int row, int sign) {
-    const auto words = family_.words(row);
-    const auto counts = family_.counts(row);
-    for (std::size_t t = 0; t < words.size(); ++t) table_[at(words[t], slot)] += sign * counts[t];
-    set_total(slot, totals_[slot] + sign * family_.row_total(row));
+  void add(int slot, const Block& block, int sign) {
+    for (std::size_t t = 0; t < block.words.size(); ++t)
+      table_[at(block.words[t], slot)] += sign * block.counts[t];
+    set_total(slot, totals_[slot] + sign * block.total);
   }
 
   // The log marginal changes by what the words that are there contribute.
@@ -251,7 +281,7 @@ class Multinomial::Clusters {
   const Multinomial& family_;
   const Kernels& kernels_;
   int stride_ = 0;
-  int row_ = 0;
+  Block row_{};
   std::vector<std::int32_t> table_;
   std::vector<double> totals_, log_gamma_totals_, log_marginals_, sums_, normalizers_;
 };

@@ -42,6 +42,10 @@ class GibbsSweep {
     }
   }
 
+  // From now on keeps, for each row, a running mean of the probability that it changes cluster when
+  // visited (below 0: never visited); null ends it.
+  void learn_into(std::vector<float>* uncertainty) { uncertainty_ = uncertainty; }
+
   // The log weights of one row: one for each cluster in list order, and the new cluster's last.
   std::vector<double> log_weights(S& state, int row) {
     log_joins_.resize(state.partition.n_slots());
@@ -91,9 +95,21 @@ class GibbsSweep {
           "the weights of a row's clusters are not numbers; rescale X or choose a less extreme "
           "prior");
     const int own = state.partition.slot_of(row);
+    if (uncertainty_ != nullptr) learn(state, row, own);
     if (choice == count - 1) return state.partition.size(own) == 1 ? stay : fresh;
     const int slot = state.partition.active()[choice];
     return slot == own ? stay : slot;
+  }
+
+  // `pick` has left the weights themselves where their logs were.
+  void learn(const S& state, int row, int own) {
+    double total = 0;
+    for (const double weight : weights_) total += weight;
+    const bool alone = state.partition.size(own) == 1;
+    const double stays = alone ? weights_.back() : weights_[state.partition.position(own)];
+    const auto leaves = static_cast<float>(1 - stays / total);
+    float& mean = (*uncertainty_)[row];
+    mean = mean < 0 ? leaves : mean + (leaves - mean) / 8;
   }
 
   void move(S& state, int row, int target, bool more_rows) {
@@ -112,6 +128,7 @@ class GibbsSweep {
 
   const Kernels& kernels_ = kernels();
   std::vector<double> log_joins_, scores_, weights_;
+  std::vector<float>* uncertainty_ = nullptr;
 };
 
 }  // namespace mixwood

@@ -13,6 +13,9 @@ namespace mixwood {
 // the block at [j * block_rows + b].
 inline constexpr int block_rows = 16;
 
+// Doubles in the widest vector of any instruction set.
+inline constexpr int widest_vector = 4;
+
 // Counts above this go through log Gamma: a rising factorial of x factors takes x products.
 inline constexpr std::int32_t largest_product = 32;
 
@@ -30,6 +33,14 @@ struct Kernels {
   // squared distances, `scores` the log predictives.
   void (*gaussian)(int d, const double* factor, const double* mean, const double* rows,
                    StudentTerms terms, double* scratch, double* quadratic, double* scores);
+
+  // Gaussian, full covariance: one block of rows against many clusters at once, side by side in
+  // the lanes. log_determinants[k] becomes log|Psi_n| of the k-th statistic together with the
+  // block's (statistics as in family/gaussian.hpp); `floors` are the least pivots. `scratch` holds
+  // (d + 1) (d + 2) / 2 * widest_vector.
+  void (*gaussian_unions)(int d, int count, const double* const* statistics, const double* block,
+                          const double* psi, const double* floors, double r, double* scratch,
+                          double* log_determinants);
 
   // Gaussian, one variance for all columns; as above with |x - mean|^2.
   void (*spherical)(int d, const double* mean, const double* rows, StudentTerms terms,

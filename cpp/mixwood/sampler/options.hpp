@@ -9,6 +9,15 @@ struct GibbsOptions {
   int subset;  // rows a sweep visits; 0: all
 };
 
-using SamplerOptions = std::variant<GibbsOptions>;
+struct TreeOptions {
+  static constexpr int automatic = -1;
+  int subtree_moves;  // an iteration; or automatic
+  int split_moves;    // likewise
+  int leaf_moves;     // likewise
+  int rebuild;        // iterations from one guide tree to the next; 0: never
+  int max_leaves;     // 0: every row is a leaf
+};
+
+using SamplerOptions = std::variant<GibbsOptions, TreeOptions>;
 
 }  // namespace mixwood

@@ -58,6 +58,23 @@ class Forest {
     return node;
   }
 
+  // A weighted leaf of these rows.
+  int make_block(std::span<const int> rows) {
+    if (rows.size() == 1) return make_leaf(rows[0]);
+    const int node = nodes_.allocate(Arena::weighted);
+    nodes_.size[node] = static_cast<int>(rows.size());
+    std::fill(union_.begin(), union_.end(), 0.0);
+    for (const int row : rows) {
+      family_->observe(union_.data(), row);
+      leaf_of_row_[row] = node;
+    }
+    store(node, union_.data());
+    nodes_.log_marginal[node] = family_->log_marginal(union_.data());
+    refresh(node);
+    ++n_leaves_;
+    return node;
+  }
+
   // A new node above two roots of trees, whose union has this log marginal.
   int join(int left, int right, double log_marginal) {
     const int node = nodes_.allocate(Arena::inner);

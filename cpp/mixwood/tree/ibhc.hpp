@@ -40,6 +40,9 @@ class IncrementalClustering {
     }
   }
 
+  // The same without cutting.
+  void insert_uncut(int item) { put(item); }
+
   // The paper's bad start: on top of the nearest tree, wherever that is, and never cut.
   void insert_on_top(int item) {
     const Nearest nearest = nearest_tree(item);

@@ -1,0 +1,73 @@
+// Blocks: rows that move together, known by their statistic. Most families take a block as a plain
+// statistic; one with a thriftier form of it (a few nonzero counts among many words) names that
+// `Block` and offers the same verbs for it.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mixwood/family/family.hpp"
+
+namespace mixwood {
+
+template <class F>
+struct BlockForm {
+  using type = const double*;
+};
+template <class F>
+  requires requires { typename F::Block; }
+struct BlockForm<F> {
+  using type = typename F::Block;
+};
+template <class F>
+using Block = typename BlockForm<F>::type;
+
+// Log marginals of unions with a block. Keeps a spare statistic, so that nothing is allocated.
+template <Family F>
+class BlockScores {
+ public:
+  explicit BlockScores(const F& family) : family_(family), spare_(family.statistic_size()) {}
+
+  // log P of the rows of `s`, whose own log marginal is given, together with the block.
+  double log_union(const double* s, double log_marginal, const Block<F>& block) {
+    if constexpr (requires { family_.log_predictive(s, block); }) {
+      return log_marginal + family_.log_predictive(s, block);
+    } else {
+      std::copy_n(s, spare_.size(), spare_.begin());
+      family_.merge(spare_.data(), block);
+      return family_.log_marginal(spare_.data());
+    }
+  }
+
+  // log P(block | X_slot) for each of the slots, at scores[slot].
+  void score(typename F::Clusters& clusters, const Block<F>& block, std::span<const int> slots,
+             double* scores) {
+    if constexpr (requires { clusters.score_block(block, slots, scores); }) {
+      clusters.score_block(block, slots, scores);
+    } else {
+      for (const int slot : slots) {
+        const double own = clusters.log_marginal(slot);
+        scores[slot] = log_union(std::as_const(clusters).statistic(slot), own, block) - own;
+      }
+    }
+  }
+
+  // log P(block | the rest of X_slot) for a block inside the slot.
+  double score_without(typename F::Clusters& clusters, int slot, const Block<F>& block) {
+    if constexpr (requires { clusters.score_block_without(slot, block); }) {
+      return clusters.score_block_without(slot, block);
+    } else {
+      std::copy_n(std::as_const(clusters).statistic(slot), spare_.size(), spare_.begin());
+      family_.subtract(spare_.data(), block);
+      return clusters.log_marginal(slot) - family_.log_marginal(spare_.data());
+    }
+  }
+
+ private:
+  const F& family_;
+  std::vector<double> spare_;
+};
+
+}  // namespace mixwood

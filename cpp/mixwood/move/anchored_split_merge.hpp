@@ -1,0 +1,232 @@
+// Anchored split-merge. A node v = (l, r) of the guide tree is drawn by a law that does not depend
+// on the partition. If l and r are in one cluster c, the move proposes to split c into A, around l,
+// and B, around r; if they are in two clusters a and b, to merge these. (If one of them is in
+// several clusters, nothing is done.)
+//
+// The other rows of S = c or a + b are taken as items: the highest nodes of the tree that lie in S
+// without v, the same set seen from either side. Each item in turn, in an order that depends on the
+// tree and S alone, goes to side A or B by its predictive weights, or is opened, which means that
+// its two children take its place and do not both go to the same side:
+//
+//   P(open) = d/(1+d), kept off 0 and 1; no leaf is opened
+//   P(A)    = (1 - P(open)) phi(h_{A+w})/phi(h_A) / [the same + phi(h_{B+w})/phi(h_B)]
+//
+// So every division of S in two has exactly one path, and q is the product of the probabilities
+// along it. A split is accepted with phi(h_A) phi(h_B) / phi(h_c) / q, a merge with the inverse at
+// the current a, b. One function, `allocate`, draws the path or replays it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "mixwood/family/blocks.hpp"
+#include "mixwood/move/items.hpp"
+#include "mixwood/move/report.hpp"
+#include "mixwood/random/stream.hpp"
+#include "mixwood/state/guided_state.hpp"
+
+namespace mixwood {
+
+template <Family F>
+class AnchoredSplitMerge {
+ public:
+  explicit AnchoredSplitMerge(const F& family) : family_(family), block_scores_(family) {
+    for (Side& side : sides_) side.statistic.resize(family.statistic_size());
+  }
+
+  void operator()(GuidedState<F>& state, int node, Stream& random, MoveReport& splits,
+                  MoveReport& merges, MoveReport& idle) {
+    const TreeShape& shape = state.tree->shape;
+    const int slots[] = {state.partition.slot_of_node(shape.left(node)),
+                         state.partition.slot_of_node(shape.right(node))};
+    if (slots[0] == TreePartition::mixed || slots[1] == TreePartition::mixed) {
+      ++idle.proposed;
+      return;
+    }
+    const double threshold = std::log(random.positive_uniform());
+    if (slots[0] == slots[1])
+      split(state, node, slots[0], threshold, random, splits);
+    else
+      merge(state, node, slots[0], slots[1], threshold, merges);
+  }
+
+ private:
+  struct Side {
+    std::vector<double> statistic;
+    double log_marginal = 0;
+    int size = 0;
+    std::vector<int> nodes;  // what an accepted split will move
+  };
+  struct Waiting {
+    int node;
+    int forbidden;  // a side that the node may not take as a whole, or neither
+    bool first;     // whether its sibling waits right below it on the stack
+  };
+  static constexpr int neither = -1;
+  static constexpr int opened = 2;
+  static constexpr double smallest_open = 1e-3;
+  static constexpr double smallest_side = 1e-9;
+
+  void split(GuidedState<F>& state, int node, int cluster, double threshold, Stream& random,
+             MoveReport& report) {
+    ++report.proposed;
+    items_.of_cluster(state.partition, node, cluster);
+    const double together =
+        state.log_kappa(state.partition.size(cluster)) + state.clusters.log_marginal(cluster);
+    const double log_q = allocate(state, node, no_bound, [&](int, const double* chances) {
+      return drawn(chances, random.uniform());
+    });
+    const double log_ratio = log_potential(state, 0) + log_potential(state, 1) - together - log_q;
+    report.add_log_ratio(log_ratio);
+    if (!(threshold <= log_ratio)) return;
+    ++report.accepted;
+    // The side of fewer nodes moves out.
+    const int out = sides_[1].nodes.size() <= sides_[0].nodes.size() ? 1 : 0;
+    const int fresh = state.open_cluster();
+    for (const int moved : sides_[out].nodes) state.partition.move_node(moved, fresh);
+    state.clusters.assign(fresh, sides_[out].statistic.data());
+    state.clusters.assign(cluster, sides_[1 - out].statistic.data());
+  }
+
+  void merge(GuidedState<F>& state, int node, int a, int b, double threshold, MoveReport& report) {
+    ++report.proposed;
+    const double gain = log_gain_of_merging(state, a, b);
+    // q is at most 1: what is hopeless already need not be replayed.
+    if (!(threshold <= gain)) return report.add_log_ratio(gain);
+    items_.of_two_clusters(state.partition, node, a, b);
+    const double log_q = allocate(state, node, threshold - gain, [&](int item, const double*) {
+      const int slot = state.partition.label(item);
+      return slot == a ? 0 : slot == b ? 1 : opened;
+    });
+    const double log_ratio = gain + log_q;
+    report.add_log_ratio(log_ratio);
+    if (!(threshold <= log_ratio)) return;
+    ++report.accepted;
+    const int out = Items::pieces(state.partition, a) < Items::pieces(state.partition, b) ? a : b;
+    const int stay = out == a ? b : a;
+    state.clusters.assign(stay, union_.data());
+    for (const int piece : Items::list_of_pieces(state.partition, out))
+      state.partition.move_node(piece, stay);
+    state.partition.close(out);
+  }
+
+  // Rounding must not make a choice that cannot be.
+  static int drawn(const double* chances, double at) {
+    if (at < chances[0]) return 0;
+    if (at < chances[0] + chances[1] || chances[opened] == 0) return chances[1] > 0 ? 1 : 0;
+    return opened;
+  }
+
+  // log phi(h_{a+b}) - log phi(h_a) - log phi(h_b); leaves the statistic of both in union_.
+  double log_gain_of_merging(GuidedState<F>& state, int a, int b) {
+    other_.resize(family_.statistic_size());
+    union_.resize(family_.statistic_size());
+    state.clusters.copy_statistic(a, union_.data());
+    state.clusters.copy_statistic(b, other_.data());
+    family_.merge(union_.data(), static_cast<const double*>(other_.data()));
+    const int size_a = state.partition.size(a), size_b = state.partition.size(b);
+    return state.log_kappa(size_a + size_b) + family_.log_marginal(union_.data()) -
+           state.log_kappa(size_a) - state.clusters.log_marginal(a) - state.log_kappa(size_b) -
+           state.clusters.log_marginal(b);
+  }
+
+  double log_potential(GuidedState<F>& state, int side) {
+    return state.log_kappa(sides_[side].size) + sides_[side].log_marginal;
+  }
+
+  // Sends every item to a side and returns log q; gives up, with what it has, when that falls
+  // below `bound`. `choose(node, chances)` says 0, 1 or `opened`.
+  template <class Choose>
+  double allocate(GuidedState<F>& state, int node, double bound, Choose&& choose) {
+    const TreeShape& shape = state.tree->shape;
+    start_side(state, 0, shape.left(node));
+    start_side(state, 1, shape.right(node));
+    double log_q = 0;
+    stack_.clear();
+    for (auto item = items_.list().rbegin(); item != items_.list().rend(); ++item)
+      stack_.push_back({*item, neither, false});
+    while (!stack_.empty() && log_q >= bound) {
+      const Waiting next = stack_.back();
+      stack_.pop_back();
+      double chances[3];
+      fill_chances(state, next, chances);
+      const int choice = choose(next.node, chances);
+      log_q += std::log(chances[choice]);
+      if (choice == opened) {
+        stack_.push_back({shape.right(next.node), neither, false});
+        stack_.push_back({shape.left(next.node), neither, true});
+      } else {
+        join(state, choice, next.node);
+        if (next.first) stack_.back().forbidden = choice;
+      }
+    }
+    return log_q;
+  }
+
+  void start_side(GuidedState<F>& state, int which, int node) {
+    Side& side = sides_[which];
+    std::fill(side.statistic.begin(), side.statistic.end(), 0.0);
+    family_.merge(side.statistic.data(), state.tree->blocks.of(node, scratch_));
+    side.log_marginal = state.tree->log_marginal[node];
+    side.size = state.tree->shape.size[node];
+    side.nodes.assign(1, node);
+  }
+
+  // The probabilities of side 0, side 1 and of opening the node; with_ holds the marginals that
+  // the sides would have.
+  void fill_chances(GuidedState<F>& state, const Waiting& next, double* chances) {
+    const int node = next.node;
+    const int size = state.tree->shape.size[node];
+    block_ = state.tree->blocks.of(node, scratch_);
+    double gains[2];
+    for (int s = 0; s < 2; ++s) {
+      const Side& side = sides_[s];
+      with_[s] = block_scores_.log_union(side.statistic.data(), side.log_marginal, block_);
+      gains[s] = with_[s] - side.log_marginal + state.log_kappa(side.size + size) -
+                 state.log_kappa(side.size);
+    }
+    double first = 1 / (1 + std::exp(gains[1] - gains[0]));
+    first = std::clamp(first, smallest_side, 1 - smallest_side);
+    const double open = chance_of_opening(state, node);
+    chances[0] = (1 - open) * first;
+    chances[1] = (1 - open) * (1 - first);
+    chances[2] = open;
+    if (next.forbidden == neither) return;
+    chances[next.forbidden] = 0;
+    const int other = 1 - next.forbidden;
+    const double total = chances[other] + open;
+    chances[other] /= total;
+    chances[2] /= total;
+  }
+
+  static double chance_of_opening(const GuidedState<F>& state, int node) {
+    if (state.tree->shape.is_leaf(node)) return 0;
+    const double open = 1 / (1 + std::exp(-state.tree->log_dissimilarity[node]));
+    return std::clamp(open, smallest_open, 1 - smallest_open);
+  }
+
+  // To be called after fill_chances for the same node.
+  void join(GuidedState<F>& state, int which, int node) {
+    Side& side = sides_[which];
+    family_.merge(side.statistic.data(), block_);
+    side.log_marginal = with_[which];
+    side.size += state.tree->shape.size[node];
+    side.nodes.push_back(node);
+  }
+
+  static constexpr double no_bound = -std::numeric_limits<double>::infinity();
+
+  const F& family_;
+  BlockScores<F> block_scores_;
+  Items items_;
+  Side sides_[2];
+  double with_[2] = {0, 0};
+  Block<F> block_{};
+  typename NodeBlocks<F>::Scratch scratch_;
+  std::vector<double> union_, other_;
+  std::vector<Waiting> stack_;
+};
+
+}  // namespace mixwood

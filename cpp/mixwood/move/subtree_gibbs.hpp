@@ -1,0 +1,72 @@
+// Subtree Gibbs: a node of the guide tree, all of it in one cluster, leaves that cluster as one
+// block and joins one by its conditional,
+//
+//   cluster c:  phi(h_{c+v}) / phi(h_c)      new:  phi(h_v)
+//
+// (c without the block). Which node is drawn does not depend on the partition, and the node is in
+// one cluster before and after: so the move leaves the posterior as it is. A node that is in
+// several clusters is left alone.
+#pragma once
+
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "mixwood/family/blocks.hpp"
+#include "mixwood/move/report.hpp"
+#include "mixwood/numerics/kernels.hpp"
+#include "mixwood/random/stream.hpp"
+#include "mixwood/state/guided_state.hpp"
+
+namespace mixwood {
+
+template <Family F>
+class SubtreeGibbs {
+ public:
+  explicit SubtreeGibbs(const F& family) : block_scores_(family) {}
+
+  void operator()(GuidedState<F>& state, int node, Stream& random, MoveReport& report) {
+    ++report.proposed;
+    const int own = state.partition.slot_of_node(node);
+    if (own == TreePartition::mixed) return;
+    const Block<F> block = state.tree->blocks.of(node, scratch_);
+    fill_weights(state, node, own, block);
+    const int count = static_cast<int>(weights_.size());
+    const int choice = kernels_.pick(count, weights_.data(), random.uniform());
+    if (choice < 0)
+      throw std::runtime_error(
+          "the weights of a block's clusters are not numbers; rescale X or choose a less extreme "
+          "prior");
+    const bool whole = state.partition.size(own) == state.tree->shape.size[node];
+    if (choice == count - 1 ? whole : state.partition.active()[choice] == own) return;
+    const int to = choice == count - 1 ? state.open_cluster() : state.partition.active()[choice];
+    state.move_node(node, own, to, block);
+    ++report.accepted;
+  }
+
+ private:
+  void fill_weights(GuidedState<F>& state, int node, int own, const Block<F>& block) {
+    const auto& active = state.partition.active();
+    const int size = state.tree->shape.size[node];
+    scores_.resize(state.partition.n_slots());
+    block_scores_.score(state.clusters, block, active, scores_.data());
+    weights_.resize(active.size() + 1);
+    for (std::size_t a = 0; a < active.size(); ++a) {
+      const int there = state.partition.size(active[a]);
+      weights_[a] = scores_[active[a]] + state.log_kappa(there + size) - state.log_kappa(there);
+    }
+    const int there = state.partition.size(own);
+    weights_[state.partition.position(own)] =
+        there == size ? -std::numeric_limits<double>::infinity()
+                      : state.log_kappa(there) - state.log_kappa(there - size) +
+                            block_scores_.score_without(state.clusters, own, block);
+    weights_.back() = state.log_kappa(size) + state.tree->log_marginal[node];
+  }
+
+  const Kernels& kernels_ = kernels();
+  BlockScores<F> block_scores_;
+  typename NodeBlocks<F>::Scratch scratch_;
+  std::vector<double> scores_, weights_;
+};
+
+}  // namespace mixwood

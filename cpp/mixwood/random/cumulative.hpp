@@ -1,0 +1,31 @@
+// Draws from a fixed law on 0..n-1, given by weights.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "mixwood/random/stream.hpp"
+
+namespace mixwood {
+
+class CumulativeLaw {
+ public:
+  void set(const std::vector<double>& weights) {
+    sums_.resize(weights.size());
+    double sum = 0;
+    for (std::size_t k = 0; k < weights.size(); ++k) sums_[k] = sum += weights[k];
+  }
+
+  // The first whose sum exceeds uniform * total. One of weight 0 is never drawn.
+  int draw(Stream& random) const {
+    const double goal = random.uniform() * sums_.back();
+    return static_cast<int>(std::upper_bound(sums_.begin(), sums_.end(), goal) - sums_.begin());
+  }
+
+  bool empty() const { return sums_.empty() || !(sums_.back() > 0); }
+
+ private:
+  std::vector<double> sums_;
+};
+
+}  // namespace mixwood

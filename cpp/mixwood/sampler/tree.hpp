@@ -1,0 +1,150 @@
+// The exact tree-guided sampler. Guide trees propose; for any fixed tree every move leaves the
+// posterior as it is. A tree is built from the data, reference values and fresh randomness. In
+// warm-up the reference follows the chain; then it is frozen, together with the weights of the leaf
+// scan.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mixwood/move/anchored_split_merge.hpp"
+#include "mixwood/move/leaf_scan.hpp"
+#include "mixwood/move/subtree_gibbs.hpp"
+#include "mixwood/sampler/options.hpp"
+#include "mixwood/sampler/state_chain.hpp"
+#include "mixwood/tree/guide.hpp"
+#include "mixwood/tree/node_laws.hpp"
+
+namespace mixwood {
+
+template <Family F>
+class TreeChain final : public StateChain<F, GuidedState<F>> {
+  using Base = StateChain<F, GuidedState<F>>;
+
+ public:
+  TreeChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
+            Stream random, const TreeOptions& options)
+      : TreeChain(start(family, prior, random, options), family, labels, random, options) {}
+
+  void iterate() override {
+    move_blocks();
+    split_and_merge();
+    scan_leaves();
+    this->end_iteration();
+    if (options_.rebuild > 0 && ++since_tree_ >= options_.rebuild) new_tree();
+  }
+
+  void freeze() override {
+    if (frozen_) return;
+    reference_.set(this->values());
+    new_tree();
+    scan_.visit_all(this->state_, this->sweep_, subtree_gibbs_, this->random_, this->stop_,
+                    leaves_);
+    scan_.set_weights();
+    this->sweep_.learn_into(nullptr);
+    frozen_ = true;
+  }
+
+  std::vector<MoveReport> reports() const override {
+    return {subtrees_, splits_, merges_, idle_, leaves_, this->parameter_report_, trees_};
+  }
+
+ private:
+  struct Start {
+    Prior prior;
+    LeafSets sets;
+    std::shared_ptr<const GuideTree<F>> tree;
+  };
+
+  static Start start(const std::shared_ptr<const F>& family, Prior prior, Stream& random,
+                     const TreeOptions& options) {
+    PriorValues values = prior.values();
+    values.log_u = std::log(family->n_rows());
+    prior.set(values);
+    const GuideTrees<F> trees(family);
+    Start result{prior, {}, nullptr};
+    if (options.max_leaves > 0 && options.max_leaves < family->n_rows())
+      result.sets = trees.collapsed(prior, options.max_leaves, random);
+    result.tree = trees.grow(prior, result.sets, random);
+    return result;
+  }
+
+  TreeChain(Start start, const std::shared_ptr<const F>& family,
+            std::span<const std::int32_t> labels, Stream random, const TreeOptions& options)
+      : Base(family, start.prior, labels, random, start.tree),
+        options_(options),
+        guide_trees_(family),
+        sets_(std::move(start.sets)),
+        reference_(start.prior),
+        laws_(start.tree->shape, start.tree->log_dissimilarity),
+        subtree_gibbs_(*family),
+        split_merge_(*family),
+        scan_(sets_, family->n_rows()) {
+    reference_.set(this->values());
+    this->sweep_.learn_into(scan_.uncertainty());
+  }
+
+  static constexpr double subtrees_a_cluster = 1;
+  static constexpr double splits_a_cluster = 3;
+
+  int moves(int asked, double a_cluster) const {
+    if (asked != TreeOptions::automatic) return asked;
+    return static_cast<int>(std::clamp(a_cluster * laws_.expected_clusters(), 20.0, 5000.0));
+  }
+
+  void move_blocks() {
+    const Timed timed(subtrees_);
+    for (int k = moves(options_.subtree_moves, subtrees_a_cluster); k > 0 && !this->stop_; --k)
+      subtree_gibbs_(this->state_, laws_.blocks().draw(this->random_), this->random_, subtrees_);
+  }
+
+  void split_and_merge() {
+    if (laws_.pairs().empty()) return;  // a tree of one leaf
+    const Timed timed(splits_);
+    for (int k = moves(options_.split_moves, splits_a_cluster); k > 0 && !this->stop_; --k)
+      split_merge_(this->state_, laws_.pairs().draw(this->random_), this->random_, splits_, merges_,
+                   idle_);
+  }
+
+  void scan_leaves() {
+    const int visits = options_.leaf_moves == TreeOptions::automatic ? scan_.advised_visits()
+                                                                     : options_.leaf_moves;
+    scan_(this->state_, visits, this->sweep_, subtree_gibbs_, this->random_, this->stop_, leaves_);
+  }
+
+  void new_tree() {
+    const Timed timed(trees_);
+    if (!frozen_) {
+      reference_.set(this->values());
+      scan_.set_weights();
+    }
+    const auto tree = guide_trees_.grow(reference_, sets_, this->random_);
+    laws_ = NodeLaws(tree->shape, tree->log_dissimilarity);
+    this->state_.change_tree(tree);
+    this->state_.rebuild();
+    since_tree_ = 0;
+    ++trees_.proposed;
+    ++trees_.accepted;
+  }
+
+  TreeOptions options_;
+  GuideTrees<F> guide_trees_;
+  LeafSets sets_;
+  Prior reference_;
+  NodeLaws laws_;
+  SubtreeGibbs<F> subtree_gibbs_;
+  AnchoredSplitMerge<F> split_merge_;
+  LeafScan<F> scan_;
+  bool frozen_ = false;
+  int since_tree_ = 0;
+  MoveReport subtrees_{"subtree"};
+  MoveReport splits_{"split"};
+  MoveReport merges_{"merge"};
+  MoveReport idle_{"idle"};
+  MoveReport leaves_{"leaf"};
+  MoveReport trees_{"guide tree"};
+};
+
+}  // namespace mixwood

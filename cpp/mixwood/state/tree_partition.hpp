@@ -1,0 +1,229 @@
+// A partition that is kept on a tree over the rows. A node is pure if all rows below it are in one
+// cluster. Only the highest pure nodes, the pieces of a cluster, carry a label that counts: what
+// stands below a piece is old. So a block of any size moves in O(height), and no row is touched.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "mixwood/state/slots.hpp"
+#include "mixwood/tree/shape.hpp"
+
+namespace mixwood {
+
+class TreePartition : public Slots {
+ public:
+  static constexpr int mixed = -1;
+
+  TreePartition(std::span<const std::int32_t> labels, std::shared_ptr<const TreeShape> shape)
+      : shape_(std::move(shape)) {
+    assign(labels);
+  }
+
+  // Any labels in 0..n-1; slots are numbered in order of appearance. A weighted leaf whose rows
+  // differ goes where most of them are.
+  void assign(std::span<const std::int32_t> labels) {
+    const std::size_t n = labels.size();
+    for (const std::int32_t label : labels)
+      if (label < 0 || static_cast<std::size_t>(label) >= n)
+        throw std::invalid_argument("labels must lie in 0..n-1");
+    std::vector<int> slots(labels.begin(), labels.end());
+    make_leaves_whole(slots);
+    clear_slots(static_cast<int>(n));
+    std::vector<int> slot_of_label(n, -1);
+    for (int& slot : slots) {
+      int& number = slot_of_label[slot];
+      if (number < 0) number = open();
+      slot = number;
+      add_size(slot, 1);
+    }
+    label_nodes(slots);
+  }
+
+  const TreeShape& shape() const { return *shape_; }
+
+  // Goes on with the same clusters on another tree over the same rows (and weighted leaves).
+  void change_tree(std::shared_ptr<const TreeShape> shape) {
+    const std::vector<int> slots = slots_of_rows();
+    shape_ = std::move(shape);
+    label_nodes(slots);
+  }
+
+  // The slot of all rows below, or `mixed`.
+  int slot_of_node(int node) const {
+    int slot = mixed;
+    for (; node != TreeShape::none; node = shape_->parent[node])
+      if (label_[node] != mixed) slot = label_[node];
+    return slot;
+  }
+  int slot_of(int row) const { return slot_of_node(shape_->leaf_of_row[row]); }
+
+  // The piece that a pure node is in.
+  int piece_of(int node) const {
+    int piece = node;
+    for (; node != TreeShape::none; node = shape_->parent[node])
+      if (label_[node] != mixed) piece = node;
+    return piece;
+  }
+
+  // What stands at a node of which no ancestor is pure.
+  int label(int node) const { return label_[node]; }
+
+  template <class Visit>
+  void each_piece(int slot, Visit&& visit) const {
+    for (int piece = first_piece_[slot]; piece != TreeShape::none; piece = next_[piece])
+      visit(piece);
+  }
+
+  // Takes all rows below a pure node to another slot.
+  void move_node(int node, int to) {
+    const int piece = piece_of(node);
+    const int from = label_[piece];
+    unlink(piece);
+    for (int below = node; below != piece; below = shape_->parent[below]) {
+      const int beside = shape_->sibling(below);
+      label_[beside] = from;
+      link(beside);
+      label_[shape_->parent[below]] = mixed;
+    }
+    add_size(from, -shape_->size[node]);
+    add_size(to, shape_->size[node]);
+    while (shape_->parent[node] != TreeShape::none && label_[shape_->sibling(node)] == to) {
+      unlink(shape_->sibling(node));
+      label_[node] = mixed;
+      node = shape_->parent[node];
+    }
+    label_[node] = to;
+    link(node);
+  }
+  void move(int row, int to) { move_node(shape_->leaf_of_row[row], to); }
+
+  // Renumbers the slots in list order, so that none is free.
+  void compact() {
+    const std::vector<int> number = renumber_slots();
+    std::vector<int> first(n_slots(), TreeShape::none);
+    for (std::size_t old = 0; old < number.size(); ++old) {
+      if (first_piece_[old] == TreeShape::none) continue;
+      first[number[old]] = first_piece_[old];
+      for (int piece = first_piece_[old]; piece != TreeShape::none; piece = next_[piece])
+        label_[piece] = number[old];
+    }
+    first_piece_ = std::move(first);
+  }
+
+  int open() {
+    const int slot = Slots::open();
+    if (slot == static_cast<int>(first_piece_.size())) first_piece_.push_back(TreeShape::none);
+    return slot;
+  }
+
+  // Writes labels 0..K-1 in order of appearance.
+  void write_labels(std::int32_t* labels) const {
+    const std::vector<int> slots = slots_of_rows();
+    std::vector<std::int32_t> number(n_slots(), -1);
+    std::int32_t next = 0;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      std::int32_t& label = number[slots[i]];
+      if (label < 0) label = next++;
+      labels[i] = label;
+    }
+  }
+
+  // Debug: recounts everything and throws where the books are wrong.
+  void check() const {
+    const std::vector<int> slots = slots_of_rows();
+    std::vector<int> counted(n_slots(), 0);
+    for (const int slot : slots) ++counted.at(slot);
+    check_slots(counted);
+    for (int node = 0; node < shape_->n_nodes(); ++node) {
+      const auto rows = shape_->rows_below(node);
+      const int slot = slots[rows[0]];
+      const bool pure = std::ranges::all_of(rows, [&](int row) { return slots[row] == slot; });
+      if (slot_of_node(node) != (pure ? slot : mixed))
+        throw std::logic_error("tree partition: a node's label is wrong");
+    }
+    for (const int slot : active()) each_piece(slot, [&](int piece) { check_piece(piece, slot); });
+  }
+
+ private:
+  void check_piece(int piece, int slot) const {
+    const int above = shape_->parent[piece];
+    if (label_[piece] != slot || (above != TreeShape::none && slot_of_node(above) != mixed))
+      throw std::logic_error("tree partition: a piece is not the highest pure node");
+  }
+
+  void make_leaves_whole(std::vector<int>& slots) const {
+    std::vector<int> counts(slots.size(), 0);
+    for (int node = 0; node < shape_->n_nodes(); ++node) {
+      if (!shape_->is_leaf(node) || shape_->size[node] == 1) continue;
+      const auto rows = shape_->rows_below(node);
+      int best = slots[rows[0]];
+      for (const int row : rows)
+        if (++counts[slots[row]] > counts[best]) best = slots[row];
+      for (const int row : rows) counts[slots[row]] = 0;
+      for (const int row : rows) slots[row] = best;
+    }
+  }
+
+  std::vector<int> slots_of_rows() const {
+    std::vector<int> slots(shape_->n_rows());
+    for (const int slot : active())
+      each_piece(slot, [&](int piece) {
+        for (const int row : shape_->rows_below(piece)) slots[row] = slot;
+      });
+    return slots;
+  }
+
+  // Children come after their parents: backwards finds them first.
+  void label_nodes(const std::vector<int>& slots) {
+    const int nodes = shape_->n_nodes();
+    label_.resize(nodes);
+    next_.resize(nodes);
+    previous_.resize(nodes);
+    for (int node = nodes - 1; node >= 0; --node) {
+      if (shape_->is_leaf(node)) {
+        label_[node] = slots[shape_->rows[shape_->first[node]]];
+      } else {
+        const int left = label_[shape_->left(node)];
+        label_[node] = left == label_[shape_->right(node)] ? left : mixed;
+      }
+    }
+    first_piece_.assign(n_slots(), TreeShape::none);
+    for (int node = 0; node < nodes;) {
+      if (label_[node] == mixed) {
+        ++node;
+      } else {
+        link(node);
+        node = shape_->end(node);
+      }
+    }
+  }
+
+  void link(int piece) {
+    int& first = first_piece_[label_[piece]];
+    next_[piece] = first;
+    previous_[piece] = TreeShape::none;
+    if (first != TreeShape::none) previous_[first] = piece;
+    first = piece;
+  }
+
+  void unlink(int piece) {
+    const int before = previous_[piece], after = next_[piece];
+    if (before != TreeShape::none)
+      next_[before] = after;
+    else
+      first_piece_[label_[piece]] = after;
+    if (after != TreeShape::none) previous_[after] = before;
+  }
+
+  std::shared_ptr<const TreeShape> shape_;
+  std::vector<int> label_;
+  std::vector<int> next_, previous_;  // pieces of a slot are a list
+  std::vector<int> first_piece_;      // of each slot
+};
+
+}  // namespace mixwood

@@ -1,0 +1,147 @@
+// A guide tree: one binary tree over all rows with, at every node, its block, log P(X_node), and
+// log d at the reference values. It is built from the data, from reference values and from
+// randomness of its own, and never sees a chain's state: no function here takes one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mixwood/random/stream.hpp"
+#include "mixwood/tree/collapse.hpp"
+#include "mixwood/tree/export.hpp"
+#include "mixwood/tree/ibhc.hpp"
+#include "mixwood/tree/node_blocks.hpp"
+#include "mixwood/tree/shape.hpp"
+#include "mixwood/tree/sparse_node_blocks.hpp"
+
+namespace mixwood {
+
+template <Family F>
+struct GuideTree {
+  TreeShape shape;
+  NodeBlocks<F> blocks;
+  std::vector<double> log_marginal;
+  std::vector<double> log_dissimilarity;  // of an inner node's children; a leaf has none: -inf
+
+  GuideTree(const F& family, TreeShape the_shape)
+      : shape(std::move(the_shape)), blocks(family, shape) {}
+  GuideTree(const GuideTree&) = delete;
+  GuideTree& operator=(const GuideTree&) = delete;
+};
+
+// The rows that stay together, and the rows that are on their own: what the leaves of every guide
+// tree of a chain are.
+using LeafSets = std::vector<std::vector<int>>;
+
+// Lays out the tree below `root`; `rows_of(leaf)` gives a leaf's rows.
+template <Family F, class RowsOf>
+std::shared_ptr<const GuideTree<F>> lay_out(const Forest<F>& forest, int root, RowsOf&& rows_of) {
+  const Arena& nodes = forest.nodes();
+  std::vector<int> leaves(nodes.n_slots(), 1);
+  for (const int node : nodes.bottom_up(root))
+    if (!nodes.is_leaf(node)) leaves[node] = leaves[nodes.left[node]] + leaves[nodes.right[node]];
+  TreeShape shape;
+  std::vector<int> order;  // the forest's nodes depth first
+  shape.leaf_of_row.resize(forest.family().n_rows());
+  std::vector<std::pair<int, int>> stack{{root, TreeShape::none}};  // node, parent here
+  while (!stack.empty()) {
+    const auto [node, parent] = stack.back();
+    stack.pop_back();
+    const int here = shape.n_nodes();
+    order.push_back(node);
+    shape.parent.push_back(parent);
+    shape.leaves.push_back(leaves[node]);
+    shape.size.push_back(nodes.size[node]);
+    shape.first.push_back(shape.n_rows());
+    if (nodes.is_leaf(node)) {
+      for (const int row : rows_of(node)) {
+        shape.leaf_of_row[row] = here;
+        shape.rows.push_back(row);
+      }
+    } else {
+      stack.push_back({nodes.right[node], here});
+      stack.push_back({nodes.left[node], here});
+    }
+  }
+  auto tree = std::make_shared<GuideTree<F>>(forest.family(), std::move(shape));
+  for (const int node : order) {
+    tree->log_marginal.push_back(nodes.log_marginal[node]);
+    tree->log_dissimilarity.push_back(nodes.is_leaf(node) ? -std::numeric_limits<double>::infinity()
+                                                          : forest.log_dissimilarity(node));
+  }
+  return tree;
+}
+
+// Grows guide trees over the rows of a family.
+template <Family F>
+class GuideTrees {
+ public:
+  explicit GuideTrees(std::shared_ptr<const F> family) : family_(std::move(family)) {}
+
+  // A new tree over the leaf sets, or over all rows if there are none, put in in random order.
+  std::shared_ptr<const GuideTree<F>> grow(const Prior& reference, const LeafSets& sets,
+                                           Stream& random) const {
+    Forest<F> forest = empty_forest(reference);
+    IncrementalClustering<F> growth(forest, DescentRule::balanced);
+    const int items = sets.empty() ? family_->n_rows() : static_cast<int>(sets.size());
+    std::vector<int> order(items);
+    for (int item = 0; item < items; ++item) order[item] = item;
+    random.shuffle_front(order, items);
+    for (const int item : order) {
+      const int leaf = sets.empty() ? forest.make_leaf(item) : forest.make_block(sets[item]);
+      if (getenv("MW_UNCUT")) growth.insert_uncut(leaf); else growth.insert(leaf);
+    }
+    forest.set_parameters(reference.values());
+    const JoinedForest<F> joined(forest);
+    if (sets.empty())
+      return lay_out(forest, joined.root(),
+                     [&](int leaf) { return std::span<const int>(&forest.nodes().row[leaf], 1); });
+    std::vector<int> set_of_leaf(forest.nodes().n_slots());
+    for (int item = 0; item < items; ++item)
+      set_of_leaf[forest.leaf_of_row()[sets[item][0]]] = item;
+    return lay_out(forest, joined.root(),
+                   [&](int leaf) { return std::span(sets[set_of_leaf[leaf]]); });
+  }
+
+  // Sets of rows that stay together: a tree over all rows is grown and collapsed to so many leaves.
+  LeafSets collapsed(const Prior& reference, int max_leaves, Stream& random) const {
+    Forest<F> forest = empty_forest(reference);
+    IncrementalClustering<F> growth(forest, DescentRule::balanced);
+    std::vector<int> order(family_->n_rows());
+    for (int row = 0; row < family_->n_rows(); ++row) order[row] = row;
+    random.shuffle_front(order, family_->n_rows());
+    for (const int row : order) {
+      growth.insert(forest.make_leaf(row));
+      if (forest.n_leaves() > 2 * max_leaves) collapse_to(forest, max_leaves);
+    }
+    collapse_to(forest, max_leaves);
+    std::vector<int> set_of_leaf(forest.nodes().n_slots(), -1);
+    LeafSets sets;
+    for (int row = 0; row < family_->n_rows(); ++row) {
+      int& set = set_of_leaf[forest.leaf_of_row()[row]];
+      if (set < 0) {
+        set = static_cast<int>(sets.size());
+        sets.emplace_back();
+      }
+      sets[set].push_back(row);
+    }
+    return sets;
+  }
+
+ private:
+  // Trees are grown near u = 0, where near points like to join, and judged at the reference.
+  static constexpr double growth_log_u = -5;
+
+  Forest<F> empty_forest(const Prior& reference) const {
+    PriorValues values = reference.values();
+    values.log_u = growth_log_u;
+    return Forest<F>(family_, Prior(reference.settings(), values));
+  }
+
+  std::shared_ptr<const F> family_;
+};
+
+}  // namespace mixwood

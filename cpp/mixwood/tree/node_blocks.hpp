@@ -1,0 +1,56 @@
+// The statistics of a tree's nodes. Those of large nodes are stored; those of small ones are made
+// from their rows when asked for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mixwood/family/blocks.hpp"
+#include "mixwood/tree/shape.hpp"
+
+namespace mixwood {
+
+template <Family F>
+class NodeBlocks {
+ public:
+  using Scratch = std::vector<double>;
+
+  NodeBlocks(const F& family, const TreeShape& shape)
+      : family_(family), shape_(shape), place_(shape.n_nodes(), -1) {
+    // At most some 256 MB in all.
+    const std::size_t width = family.statistic_size();
+    const std::size_t rows = static_cast<std::size_t>(shape.n_rows());
+    while (width * rows / (smallest_ / 2) > std::size_t{32} << 20 && smallest_ < 64) smallest_ *= 2;
+    Scratch scratch;
+    for (int node = shape.n_nodes() - 1; node >= 0; --node) {
+      if (shape.size[node] < smallest_) continue;
+      place_[node] = static_cast<int>(statistics_.size() / width);
+      statistics_.resize(statistics_.size() + width);
+      double* s = statistics_.data() + statistics_.size() - width;
+      if (shape.is_leaf(node)) {
+        for (const int row : shape.rows_below(node)) family.observe(s, row);
+      } else {
+        family.merge(s, of(shape.left(node), scratch));
+        family.merge(s, of(shape.right(node), scratch));
+      }
+    }
+  }
+
+  // The block may live in `scratch`.
+  Block<F> of(int node, Scratch& scratch) const {
+    const std::size_t width = family_.statistic_size();
+    if (place_[node] >= 0) return statistics_.data() + place_[node] * width;
+    scratch.assign(width, 0.0);
+    for (const int row : shape_.rows_below(node)) family_.observe(scratch.data(), row);
+    return scratch.data();
+  }
+
+ private:
+  const F& family_;
+  const TreeShape& shape_;
+  int smallest_ = 2;
+  std::vector<int> place_;
+  std::vector<double> statistics_;
+};
+
+}  // namespace mixwood

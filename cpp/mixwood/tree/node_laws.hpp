@@ -1,0 +1,66 @@
+// The laws by which moves draw nodes of a guide tree: functions of the tree alone.
+//
+// Going down from the root, a tree is cut where it is judged one cluster. With log d of a node
+// softened, so that far from 0 it decides less than it claims,
+//
+//   s(v) = 1/(1 + d~),   d~ = (1 + |log d|)^(sign of log d)        (1 for a leaf)
+//   reach(v) = product over the ancestors a of 1 - s(a)
+//
+// reach(v) s(v) is how much one expects the cut at v, reach(v) s(v) (1 - s(v)) how much one doubts
+// whether it is there. A floor lets every node be drawn.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "mixwood/random/cumulative.hpp"
+#include "mixwood/tree/shape.hpp"
+
+namespace mixwood {
+
+class NodeLaws {
+ public:
+  NodeLaws() = default;
+
+  NodeLaws(const TreeShape& shape, const std::vector<double>& log_dissimilarity) {
+    const int nodes = shape.n_nodes();
+    std::vector<double> reach(nodes, 1.0), blocks(nodes), pairs(nodes);
+    double all_blocks = 0, all_pairs = 0;
+    for (int node = 0; node < nodes; ++node) {
+      const double one = judged_one(shape.is_leaf(node), log_dissimilarity[node]);
+      blocks[node] = reach[node] * one;
+      pairs[node] = shape.is_leaf(node) ? 0.0 : reach[node] * one * (1 - one);
+      all_blocks += blocks[node];
+      all_pairs += pairs[node];
+      if (shape.is_leaf(node)) continue;
+      reach[shape.left(node)] = reach[shape.right(node)] = reach[node] * (1 - one);
+    }
+    for (int node = 0; node < nodes; ++node) {
+      blocks[node] += floor * all_blocks / nodes;
+      if (!shape.is_leaf(node)) pairs[node] += floor * all_pairs / nodes;
+    }
+    expected_clusters_ = all_blocks;
+    blocks_.set(blocks);
+    pairs_.set(pairs);
+  }
+
+  const CumulativeLaw& blocks() const { return blocks_; }  // for subtree Gibbs
+  const CumulativeLaw& pairs() const { return pairs_; }    // for anchored split-merge
+
+  // The sum of reach(v) s(v): into how many clusters the tree is expected to be cut.
+  double expected_clusters() const { return expected_clusters_; }
+
+ private:
+  static constexpr double floor = 0.1;
+
+  static double judged_one(bool leaf, double log_d) {
+    if (leaf) return 1;
+    const double odds = 1 + std::abs(log_d);
+    return log_d < 0 ? odds / (1 + odds) : 1 / (1 + odds);
+  }
+
+  double expected_clusters_ = 1;
+  CumulativeLaw blocks_, pairs_;
+};
+
+}  // namespace mixwood
