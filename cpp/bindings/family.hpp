@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "arrays.hpp"
@@ -33,6 +34,7 @@ class AnyForest {
   virtual FlatTree flat() = 0;
   virtual double log_potential() = 0;
   virtual void check() = 0;
+  virtual std::pair<std::int64_t, std::int64_t> search_counts() const = 0;
   virtual int n_trees() const = 0;
   virtual int n_leaves() const = 0;
   virtual int n_rows() const = 0;
@@ -55,7 +57,8 @@ class AnyFamily {
   virtual double log_alone(int row) const = 0;
   virtual std::unique_ptr<AnyChain> gibbs_chain(Prior prior, std::span<const std::int32_t> labels,
                                                 Stream random, int subset) const = 0;
-  virtual std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule) const = 0;
+  virtual std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule,
+                                            TreeSearch search) const = 0;
 };
 
 template <Family F>
@@ -77,8 +80,9 @@ class BoundFamily final : public AnyFamily {
                                         Stream random, int subset) const override {
     return std::make_unique<GibbsChain<F>>(family_, prior, labels, random, subset);
   }
-  std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule) const override {
-    return std::make_unique<BoundForest<F>>(family_, prior, rule);
+  std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule,
+                                    TreeSearch search) const override {
+    return std::make_unique<BoundForest<F>>(family_, prior, rule, search);
   }
   std::shared_ptr<const F> family() const { return family_; }
 
@@ -89,8 +93,8 @@ class BoundFamily final : public AnyFamily {
 template <Family F>
 class BoundForest final : public AnyForest {
  public:
-  BoundForest(std::shared_ptr<const F> family, Prior prior, DescentRule rule)
-      : forest_(std::move(family), prior), growth_(forest_, rule) {}
+  BoundForest(std::shared_ptr<const F> family, Prior prior, DescentRule rule, TreeSearch search)
+      : forest_(std::move(family), prior), growth_(forest_, rule, search) {}
 
   void insert(std::span<const std::int64_t> rows) override {
     for (const std::int64_t row : rows) growth_.insert(leaf(row));
@@ -115,7 +119,13 @@ class BoundForest final : public AnyForest {
     const JoinedForest<F> joined(forest_);
     return joined.root() == Arena::none ? 0.0 : forest_.nodes().log_tree[joined.root()];
   }
-  void check() override { forest_.check(); }
+  void check() override {
+    forest_.check();
+    growth_.check();
+  }
+  std::pair<std::int64_t, std::int64_t> search_counts() const override {
+    return {growth_.search_counts().searches, growth_.search_counts().differing};
+  }
   int n_trees() const override { return static_cast<int>(forest_.trees().size()); }
   int n_leaves() const override { return forest_.n_leaves(); }
   int n_rows() const override { return forest_.family().n_rows(); }

@@ -1,4 +1,5 @@
 // `Forest`: trees over the rows of a family, grown by BHC or IBHC.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
@@ -12,16 +13,24 @@ namespace {
 using Rows = Input<std::int64_t, 1>;
 using Dictionary = nb::typed<nb::dict, nb::str, nb::any>;
 
+TreeSearch search_of(const std::string& name) {
+  if (name == "index") return TreeSearch::index;
+  if (name == "exact") return TreeSearch::exact;
+  require(name == "compared", "search must be 'index', 'exact' or 'compared'");
+  return TreeSearch::compared;
+}
+
 // Holds the trees, and the family whose data they read alive.
 class PythonForest {
  public:
   PythonForest(nb::object family, const std::string& prior, PriorValues values,
-               const std::string& rule)
+               const std::string& rule, const std::string& search)
       : family_(family) {
     require(rule == "balanced" || rule == "paper", "rule must be 'balanced' or 'paper'");
     const PriorSettings settings{.kind = kind_of(prior), .alpha = {}, .sigma = {}, .theta = {}};
     forest_ = nb::cast<const AnyFamily&>(family).forest(
-        Prior(settings, values), rule == "paper" ? DescentRule::paper : DescentRule::balanced);
+        Prior(settings, values), rule == "paper" ? DescentRule::paper : DescentRule::balanced,
+        search_of(search));
   }
 
   AnyForest& forest() { return *forest_; }
@@ -85,11 +94,12 @@ void bind_forest(nb::module_& m) {
       .def(
           "__init__",
           [](PythonForest* self, nb::object family, const std::string& prior, double log_u,
-             double log_alpha, double sigma, double theta, const std::string& rule) {
-            new (self) PythonForest(family, prior, {log_u, log_alpha, sigma, theta}, rule);
+             double log_alpha, double sigma, double theta, const std::string& rule,
+             const std::string& search) {
+            new (self) PythonForest(family, prior, {log_u, log_alpha, sigma, theta}, rule, search);
           },
           nb::arg("family"), nb::arg("prior"), nb::arg("log_u"), nb::arg("log_alpha"),
-          nb::arg("sigma"), nb::arg("theta"), nb::arg("rule"))
+          nb::arg("sigma"), nb::arg("theta"), nb::arg("rule"), nb::arg("search") = "index")
       .def(
           "insert",
           [](PythonForest& f, Rows rows) {
@@ -137,6 +147,9 @@ void bind_forest(nb::module_& m) {
       .def(
           "check", [](PythonForest& f) { f.forest().check(); },
           "Recompute every invariant from scratch; raise if one does not hold.")
+      .def_prop_ro(
+          "search_counts", [](PythonForest& f) { return f.forest().search_counts(); },
+          "With search='compared': how many searches, and in how many the index erred.")
       .def_prop_ro("n_trees", [](PythonForest& f) { return f.forest().n_trees(); })
       .def_prop_ro("n_leaves", [](PythonForest& f) { return f.forest().n_leaves(); });
 }

@@ -115,7 +115,7 @@ class Chain:
 class Forest:
     """Trees over the rows of a family."""
 
-    def __init__(self, family: object, prior: str, log_u: float, log_alpha: float, sigma: float, theta: float, rule: str) -> None: ...
+    def __init__(self, family: object, prior: str, log_u: float, log_alpha: float, sigma: float, theta: float, rule: str, search: str = 'index') -> None: ...
 
     def insert(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Insert rows one by one, as IBHC does."""
@@ -145,6 +145,12 @@ class Forest:
 
     def check(self) -> None:
         """Recompute every invariant from scratch; raise if one does not hold."""
+
+    @property
+    def search_counts(self) -> tuple[int, int]:
+        """
+        With search='compared': how many searches, and in how many the index erred.
+        """
 
     @property
     def n_trees(self) -> int: ...

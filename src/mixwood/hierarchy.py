@@ -38,6 +38,7 @@ class Recipe:
     parameters: Parameters
     rule: str
     max_leaves: int | None
+    search: str = "index"
 
     def forest(self, family: _core.Family) -> _core.Forest:
         """Return an empty compiled forest over the rows of `family`."""
@@ -46,7 +47,9 @@ class Recipe:
 
         p = self.parameters
         kind = prior_arguments(self.model.prior)["prior"]
-        return _core.Forest(family, kind, p.log_u, p.log_alpha, p.sigma, p.theta, self.rule)
+        return _core.Forest(
+            family, kind, p.log_u, p.log_alpha, p.sigma, p.theta, self.rule, self.search
+        )
 
 
 def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool = False) -> None:

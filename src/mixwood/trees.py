@@ -79,6 +79,7 @@ def ibhc(
     order: Any = None,
     max_leaves: int | None = None,
     seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    search: str = "index",
 ) -> Hierarchy:
     """Cluster the rows of `X` hierarchically, one row after the other.
 
@@ -109,6 +110,9 @@ def ibhc(
         collapsed, so there may be more.
     seed : int, SeedSequence, Generator or None
         For the orders and the parameters. The same seed, data and options give the same tree.
+    search : {"index", "exact"}
+        How a row finds its nearest tree once there are dozens of them: through an index of
+        the trees, which may miss the nearest, or with a look at every one.
 
     Returns
     -------
@@ -123,6 +127,8 @@ def ibhc(
     n_trials = whole_number(trials, "trials", at_least=1)
     if not (isinstance(rule, str) and rule in ("balanced", "paper")):
         raise ValueError(f"rule must be 'balanced' or 'paper', got {shown(rule)}")
+    if not (isinstance(search, str) and search in ("index", "exact")):
+        raise ValueError(f"search must be 'index' or 'exact', got {shown(search)}")
     if max_leaves is not None:
         max_leaves = whole_number(max_leaves, "max_leaves", at_least=2)
     rng = np.random.default_rng(seed_sequence(seed))
@@ -135,7 +141,7 @@ def ibhc(
     parameters = prior_parameters(given.prior, n)
     best: Hierarchy | None = None
     for trial in range(n_trials):
-        recipe = Recipe(given, replace(parameters), rule, max_leaves)
+        recipe = Recipe(given, replace(parameters), rule, max_leaves, search)
         rows = rng.permutation(n) if fixed_order is None else fixed_order
         forest = recipe.forest(family)
         grow(recipe, forest, rows)

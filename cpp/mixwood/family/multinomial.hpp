@@ -83,6 +83,33 @@ class Multinomial {
            log_gamma(prior_total() + s[width_] + row_totals_[row]);
   }
 
+  // The words that occur in a set of rows.
+  struct SparseStatistic {
+    std::vector<std::int32_t> words;
+    std::vector<double> counts;
+    double total = 0;
+  };
+  void gather(const double* s, SparseStatistic& sparse) const {
+    sparse.words.clear();
+    sparse.counts.clear();
+    for (std::int32_t v = 0; v < width_; ++v)
+      if (s[v] > 0) {
+        sparse.words.push_back(v);
+        sparse.counts.push_back(s[v]);
+      }
+    sparse.total = s[width_];
+  }
+  // log P(these rows | X_c), over their own words only.
+  double log_predictive(const double* s, const SparseStatistic& rows) const {
+    const double before = prior_total() + s[width_];
+    double total = log_gamma(before) - log_gamma(before + rows.total);
+    for (std::size_t t = 0; t < rows.words.size(); ++t) {
+      const double count = s[rows.words[t]];
+      total += log_gain(count + rows.counts[t]) - log_gain(count);
+    }
+    return total;
+  }
+
   // The sum over the row's words of the log of a (a+1) ... (x factors), a = start(word, x).
   template <class Start>
   double log_rising(int row, Start&& start) const {

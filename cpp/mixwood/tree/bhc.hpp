@@ -59,8 +59,12 @@ class GreedyClustering {
   void add(int node) {
     Candidate candidate{node, true, {}};
     candidate.heap.reserve(alive_.size());
-    for (const int k : alive_)
-      candidate.heap.push_back({forest_.log_dissimilarity(candidates_[k].node, node), k});
+    forest_.load(node, item_);
+    for (const int k : alive_) {
+      const int other = candidates_[k].node;
+      const double log_marginal = forest_.log_marginal_of_union(other, item_);
+      candidate.heap.push_back({forest_.log_dissimilarity(other, node, log_marginal), k});
+    }
     std::make_heap(candidate.heap.begin(), candidate.heap.end());
     alive_.push_back(static_cast<int>(candidates_.size()));
     candidates_.push_back(std::move(candidate));
@@ -88,6 +92,7 @@ class GreedyClustering {
   }
 
   Forest<F>& forest_;
+  typename Forest<F>::Item item_;  // the one that is being compared with the others
   std::vector<Candidate> candidates_;
   std::vector<int> alive_;  // in order of age, hence sorted
 };

@@ -28,6 +28,16 @@ inline double log_sum(double a, double b) {
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
+// The family's sparse statistics; nothing where it has none.
+template <class F>
+struct SparseOf {
+  struct type {};
+};
+template <has_sparse_statistics F>
+struct SparseOf<F> {
+  using type = typename F::SparseStatistic;
+};
+
 template <Family F>
 class Forest {
  public:
@@ -47,6 +57,8 @@ class Forest {
   const std::vector<int>& trees() const { return trees_; }
   const std::vector<int>& leaf_of_row() const { return leaf_of_row_; }
   int n_leaves() const { return n_leaves_; }
+  // Changes whenever a row goes in, or a tree comes or goes.
+  std::uint64_t version() const { return version_; }
 
   int make_leaf(int row) {
     const int node = nodes_.allocate(row);
@@ -79,11 +91,13 @@ class Forest {
   }
 
   void add_tree(int root) {
+    ++version_;
     if (static_cast<int>(position_.size()) < nodes_.n_slots()) position_.resize(nodes_.n_slots());
     position_[root] = static_cast<int>(trees_.size());
     trees_.push_back(root);
   }
   void remove_tree(int root) {
+    ++version_;
     const int last = trees_.back();
     trees_[position_[root]] = last;
     position_[last] = position_[root];
@@ -95,22 +109,51 @@ class Forest {
     position_[other] = position_[root];
   }
 
+  // A node to be compared with many others: what is the same every time, made once.
+  struct Item {
+    int node = Arena::none;
+    int row = Arena::inner;         // as in the arena
+    std::vector<double> statistic;  // where it is not a single row
+    typename SparseOf<F>::type sparse;
+  };
+  void load(int node, Item& item) {
+    item.node = node;
+    item.row = nodes_.row[node];
+    if (item.row >= 0) return;
+    const double* s = statistic(node, first_);
+    item.statistic.assign(s, s + family_->statistic_size());
+    if constexpr (has_sparse_statistics<F>) family_->gather(s, item.sparse);
+  }
+
   // log P(X_a and X_b together).
   double log_marginal_of_union(int a, int b) {
     if (nodes_.row[b] < 0) std::swap(a, b);
-    const double* s = statistic(a, first_);
-    if (nodes_.row[b] >= 0) {
-      if constexpr (requires { family_->log_predictive(s, 0); }) {
-        return nodes_.log_marginal[a] + family_->log_predictive(s, nodes_.row[b]);
-      } else {
-        copy_into(union_, s);
-        family_->observe(union_.data(), nodes_.row[b]);
-        return family_->log_marginal(union_.data());
-      }
-    }
+    load(b, pair_);
+    return log_marginal_of_union(a, pair_);
+  }
+  double log_marginal_of_union(int node, const Item& item) {
+    if constexpr (has_log_predictive<F>)
+      if (nodes_.row[node] >= 0 && item.row < 0)
+        return nodes_.log_marginal[item.node] +
+               family_->log_predictive(item.statistic.data(), nodes_.row[node]);
+    return log_marginal_of_union(statistic(node, first_), nodes_.log_marginal[node], item);
+  }
+  // Of any rows with this statistic and log marginal, and the item.
+  double log_marginal_of_union(const double* s, double log_marginal, const Item& item) {
+    if constexpr (has_log_predictive<F>)
+      if (item.row >= 0) return log_marginal + family_->log_predictive(s, item.row);
+    if constexpr (has_sparse_statistics<F>)
+      if (item.row < 0) return log_marginal + family_->log_predictive(s, item.sparse);
     copy_into(union_, s);
-    family_->merge(union_.data(), statistic(b, second_));
+    include(union_.data(), item);
     return family_->log_marginal(union_.data());
+  }
+  // s becomes that of the item's rows, too.
+  void include(double* s, const Item& item) const {
+    if (item.row >= 0)
+      family_->observe(s, item.row);
+    else
+      family_->merge(s, item.statistic.data());
   }
 
   // log d(a, b) given the log marginal of the union.
@@ -134,6 +177,7 @@ class Forest {
     double log_marginal;
   };
   int hang_beside(int node, int item, double log_marginal, std::span<const Step> path) {
+    ++version_;
     const int above = nodes_.parent[node];
     const int joint = join(node, item, log_marginal);
     if (above == Arena::none)
@@ -337,6 +381,8 @@ class Forest {
   Arena nodes_;
   std::vector<int> trees_, position_, leaf_of_row_;
   int n_leaves_ = 0;
+  std::uint64_t version_ = 0;
+  Item pair_;
   int smallest_stored_ = 2;
   std::vector<double> statistics_, log_kappas_;
   std::vector<int> free_places_;
