@@ -48,14 +48,16 @@ def test_separated_classes_are_found_either_way(many_classes, model, rule):
     np.testing.assert_array_equal(index.labels, exact.labels)
 
 
-def test_it_rarely_misses_and_can_miss(many_classes, model):
+def test_it_rarely_misses_and_can_miss():
     """The counts that the benchmark reports: a tree is missed sometimes, so they are no zeros."""
-    X, _ = many_classes(900)
-    core = forest_of(model, X + 25 * np.random.default_rng(0).normal(size=X.shape), "compared")
+    rng = np.random.default_rng(seed_of("test_it_rarely_misses_and_can_miss"))
+    likelihood = mw.Gaussian(r=0.01, nu=9, mean=np.zeros(3), scale=np.eye(3))
+    X = 20 * rng.normal(size=(900, 3))
+    core = forest_of(mw.Mixture(likelihood, mw.NGGP(1.0, 0.5)), X, "compared")
     core.insert(np.arange(900))
     searches, differing = core.search_counts
     assert searches > 500
-    assert 0 < differing < 0.2 * searches
+    assert 0 < differing < 0.1 * searches
 
 
 def test_few_trees_need_no_index(model):
