@@ -32,6 +32,7 @@ class AnyForest {
   virtual void set_parameters(PriorValues values) = 0;
   virtual void rebind(const AnyFamily& family, std::span<const std::int64_t> rows) = 0;
   virtual FlatTree flat() = 0;
+  virtual FlatLeaves leaves() = 0;
   virtual double log_potential() = 0;
   virtual void check() = 0;
   virtual std::pair<std::int64_t, std::int64_t> search_counts() const = 0;
@@ -107,7 +108,7 @@ class BoundForest final : public AnyForest {
     for (const std::int64_t row : rows) leaves.push_back(leaf(row));
     for (const int root : GreedyClustering<F>(forest_)(leaves, true)) forest_.add_tree(root);
   }
-  void collapse(int max_leaves) override { collapse_to(forest_, max_leaves); }
+  void collapse(int max_leaves) override { Collapse<F>(forest_, growth_)(max_leaves); }
   void set_parameters(PriorValues values) override { forest_.set_parameters(values); }
   void rebind(const AnyFamily& family, std::span<const std::int64_t> rows) override {
     const auto* same_kind = dynamic_cast<const BoundFamily<F>*>(&family);
@@ -115,6 +116,7 @@ class BoundForest final : public AnyForest {
     forest_.rebind(same_kind->family(), rows);
   }
   FlatTree flat() override { return flatten(forest_); }
+  FlatLeaves leaves() override { return flat_leaves(forest_); }
   double log_potential() override {
     const JoinedForest<F> joined(forest_);
     return joined.root() == Arena::none ? 0.0 : forest_.nodes().log_tree[joined.root()];

@@ -59,30 +59,38 @@ class PythonForest {
     family_ = family;
   }
 
+  // All of it: `leaves` and the nodes above them.
   Dictionary flat() {
+    Dictionary result = leaves();
     FlatTree flat;
     {
       nb::gil_scoped_release released;
       flat = forest_->flat();
     }
+    put(result, "left", flat.left);
+    put(result, "right", flat.right);
+    put(result, "size", flat.size);
+    put(result, "row", flat.row);
+    put(result, "log_marginal", flat.log_marginal);
+    put(result, "log_one", flat.log_one);
+    put(result, "log_tree", flat.log_tree);
+    return result;
+  }
+  Dictionary leaves() {
+    FlatLeaves flat = forest_->leaves();
     Dictionary result;
-    auto put = [&](const char* name, auto& values) {
-      const std::size_t size = values.size();
-      result[name] = to_numpy(std::move(values), {size});
-    };
-    put("left", flat.left);
-    put("right", flat.right);
-    put("size", flat.size);
-    put("row", flat.row);
-    put("log_marginal", flat.log_marginal);
-    put("log_one", flat.log_one);
-    put("log_tree", flat.log_tree);
-    put("tree", flat.tree);
-    put("leaf_of_row", flat.leaf_of_row);
+    put(result, "tree", flat.tree);
+    put(result, "leaf_of_row", flat.leaf_of_row);
     return result;
   }
 
  private:
+  template <class T>
+  static void put(Dictionary& result, const char* name, std::vector<T>& values) {
+    const std::size_t size = values.size();
+    result[name] = to_numpy(std::move(values), {size});
+  }
+
   nb::object family_;
   std::unique_ptr<AnyForest> forest_;
 };
@@ -130,7 +138,7 @@ void bind_forest(nb::module_& m) {
             nb::gil_scoped_release released;
             f.forest().collapse(max_leaves);
           },
-          nb::arg("max_leaves"), "Turn tight subtrees into weighted leaves until few are left.")
+          nb::arg("max_leaves"), "Turn tight subtrees into weighted leaves until so few are left.")
       .def(
           "set_parameters",
           [](PythonForest& f, double log_u, double log_alpha, double sigma, double theta) {
@@ -141,6 +149,7 @@ void bind_forest(nb::module_& m) {
       .def("rebind", &PythonForest::rebind, nb::arg("family"), nb::arg("rows"),
            "Go on over other data: old row i is rows[i] there, -1 where it is not needed.")
       .def("export", &PythonForest::flat, "The forest joined to one root, as flat arrays.")
+      .def("leaves", &PythonForest::leaves, "Of `export` what needs no joining.")
       .def(
           "log_potential", [](PythonForest& f) { return f.forest().log_potential(); },
           "log phi of the tree that joins the forest to one root.")

@@ -127,7 +127,7 @@ class Forest:
         """Join rows greedily, as BHC does, while d is at most 1."""
 
     def collapse(self, max_leaves: int) -> None:
-        """Turn tight subtrees into weighted leaves until few are left."""
+        """Turn tight subtrees into weighted leaves until so few are left."""
 
     def set_parameters(self, log_u: float, log_alpha: float, sigma: float, theta: float) -> None:
         """New values of u and the parameters; every potential is computed anew."""
@@ -139,6 +139,9 @@ class Forest:
 
     def export(self) -> dict[str, Any]:
         """The forest joined to one root, as flat arrays."""
+
+    def leaves(self) -> dict[str, Any]:
+        """Of `export` what needs no joining."""
 
     def log_potential(self) -> float:
         """log phi of the tree that joins the forest to one root."""

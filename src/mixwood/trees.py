@@ -106,8 +106,10 @@ def ibhc(
         another for each trial.
     max_leaves : int, optional
         Beyond so many leaves the tightest subtrees are collapsed into one weighted leaf
-        each, of which only the statistics are kept. Pairs that are better apart are not
-        collapsed, so there may be more.
+        each, of which only the statistics are kept: first pairs of leaves that are judged
+        one cluster, then pairs that are better apart, and when there are more trees than
+        this, the smallest trees with their nearest. Between two such rounds `max_leaves`
+        rows, and at least 1,000, go in.
     seed : int, SeedSequence, Generator or None
         For the orders and the parameters. The same seed, data and options give the same tree.
     search : {"index", "exact"}
@@ -173,8 +175,8 @@ def on_top_labels(model: Mixture, X: Data, seed: np.random.SeedSequence) -> IntA
     recipe = Recipe(model, prior_parameters(model.prior, n), "balanced", None)
     forest = recipe.forest(bind_family(model, X))
     forest.on_top(np.random.default_rng(seed).permutation(n))
-    nodes = forest.export()
-    return in_order_of_appearance(nodes["tree"][nodes["leaf_of_row"]])
+    leaves = forest.leaves()
+    return in_order_of_appearance(leaves["tree"][leaves["leaf_of_row"]])
 
 
 def prior_parameters(prior: Prior, n: int) -> Parameters:

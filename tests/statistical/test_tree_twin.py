@@ -235,6 +235,7 @@ def test_books_are_right_after_any_operations(family_case, actions, rule):
             points += len(rows)
         elif name == "collapse":
             core.collapse(number)
+            assert core.n_leaves <= number
         elif name == "set_parameters":
             sigma = 0.05 + 0.009 * number
             core.set_parameters(number / 10, 1 - number / 50, sigma, 0.0)

@@ -611,6 +611,22 @@ def test_streaming_stays_bounded(weighted):
     assert everything(tree) == before
 
 
+def test_the_limit_holds_where_nothing_belongs_together():
+    """Rows that are all far apart: more trees than leaves allowed."""
+    X = 100 * np.random.default_rng(0).normal(size=(2600, 3))
+    likelihood = mw.Gaussian(r=1e-4, nu=9, mean=np.zeros(3), scale=np.eye(3))
+    model = mw.Mixture(likelihood, mw.NGGP(1.0, 0.5))
+    assert ibhc(model, X[:200], seed=0).n_clusters > 150
+    tree = ibhc(model, X[:1500], max_leaves=60, seed=0)
+    for start in range(1500, 2600, 550):
+        assert tree.n_leaves <= 60
+        assert tree._X.shape[0] <= 60
+        tree._forest.check()
+        tree.insert(X[start : start + 550])
+    assert tree.n_leaves <= 60
+    assert tree.linkage(points=True)[-1, 3] == 2600
+
+
 def test_the_bound_of_collapsed_trees_is_lower(weighted):
     """A weighted leaf gives up the clusters below it: the bound loses, and by little."""
     likelihood, X, _ = weighted(900)

@@ -284,6 +284,7 @@ class Forest {
 
  private:
   double log_kappa(int size) {
+    if (size >= largest_table) return prior_.log_kappa(size);
     while (static_cast<int>(log_kappas_.size()) <= size)
       log_kappas_.push_back(
           prior_.log_kappa(std::max<double>(static_cast<double>(log_kappas_.size()), 1.0)));
@@ -375,6 +376,8 @@ class Forest {
     if (differs(nodes_.log_one[node], one) || differs(nodes_.log_tree[node], tree))
       throw std::logic_error(name + " has wrong potentials");
   }
+
+  static constexpr int largest_table = 1 << 16;  // few nodes are larger
 
   std::shared_ptr<const F> family_;
   Prior prior_;

@@ -55,6 +55,15 @@ class IncrementalClustering {
     hang_beside(nearest.root, nearest.root, item, nearest.log_marginal);
   }
 
+  // Joins a tree to its nearest, whatever their d.
+  void join_nearest(int root) {
+    forest_.remove_tree(root);
+    index_.removed(root);
+    const Nearest nearest = nearest_tree(root);
+    path_.clear();
+    hang_beside(nearest.root, nearest.root, root, nearest.log_marginal);
+  }
+
   struct SearchCounts {
     std::int64_t searches = 0, differing = 0;
   };
