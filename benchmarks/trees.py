@@ -25,11 +25,14 @@ X = means[rng.integers(0, 50, n)] + rng.normal(size=(n, d))
 def status(name):  # in megabytes
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
+mw.ibhc(mw.Mixture(), X[:100], seed=0).linkage()  # so that all is imported
 Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
 before, start = status("VmRSS"), time.process_time()
 tree = mw.ibhc(mw.Mixture(), X, rule=rule, seed=0)
-seconds, peak = time.process_time() - start, status("VmHWM") - before
+tree.labels
+seconds = time.process_time() - start
 linkage = tree.linkage()
+peak = status("VmHWM") - before
 depth = np.zeros(2 * n - 1, dtype=np.int64)
 for k in range(n - 2, -1, -1):  # parents come after their children
     depth[linkage[k, :2].astype(int)] = depth[n + k] + 1

@@ -59,6 +59,14 @@ class Arena {
     parent[other] = above;
   }
 
+  // Asks the memory for what going down to the node will read: in large trees that is what takes
+  // the time, so all of it is asked for at once.
+  void prefetch(int node) const {
+    for (const auto* values : {&left, &right, &row, &size, &place})
+      __builtin_prefetch(values->data() + node);
+    for (const auto* values : {&log_marginal, &log_tree}) __builtin_prefetch(values->data() + node);
+  }
+
   // Calls visit(leaf) for every leaf below, left to right, without recursion: trees can be deep.
   template <class Visit>
   void each_leaf(int node, Visit&& visit) const {

@@ -156,6 +156,12 @@ class Forest {
       family_->merge(s, item.statistic.data());
   }
 
+  void prefetch_statistic(int node) {
+    if (nodes_.place[node] == Arena::none) return;
+    __builtin_prefetch(stored(node));
+    __builtin_prefetch(stored(node) + 8);
+  }
+
   // log d(a, b) given the log marginal of the union.
   double log_dissimilarity(int a, int b, double log_marginal) {
     return nodes_.log_tree[a] + nodes_.log_tree[b] - log_kappa(nodes_.size[a] + nodes_.size[b]) -

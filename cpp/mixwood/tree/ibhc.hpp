@@ -134,6 +134,10 @@ class IncrementalClustering {
     // A piece as large as what it goes into belongs beside it: deep down it would only add depth.
     if (rule_ == DescentRule::balanced && nodes.size[node] <= nodes.size[item]) return false;
     const int left = nodes.left[node], right = nodes.right[node];
+    nodes.prefetch(left);
+    nodes.prefetch(right);
+    forest_.prefetch_statistic(left);
+    forest_.prefetch_statistic(right);
     const double with_left = forest_.log_marginal_of_union(left, item_);
     const double with_right = forest_.log_marginal_of_union(right, item_);
     bool go_left;
