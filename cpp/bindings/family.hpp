@@ -95,7 +95,9 @@ template <Family F>
 class BoundForest final : public AnyForest {
  public:
   BoundForest(std::shared_ptr<const F> family, Prior prior, DescentRule rule, TreeSearch search)
-      : forest_(std::move(family), prior), growth_(forest_, rule, search) {}
+      : forest_(std::move(family), prior),
+        growth_(forest_, rule, search),
+        order_(rule == DescentRule::paper ? MergeOrder::published : MergeOrder::balanced) {}
 
   void insert(std::span<const std::int64_t> rows) override {
     for (const std::int64_t row : rows) growth_.insert(leaf(row));
@@ -106,7 +108,8 @@ class BoundForest final : public AnyForest {
   void agglomerate(std::span<const std::int64_t> rows) override {
     std::vector<int> leaves;
     for (const std::int64_t row : rows) leaves.push_back(leaf(row));
-    for (const int root : GreedyClustering<F>(forest_)(leaves, true)) forest_.add_tree(root);
+    for (const int root : GreedyClustering<F>(forest_, order_)(leaves, true))
+      forest_.add_tree(root);
   }
   void collapse(int max_leaves) override { Collapse<F>(forest_, growth_)(max_leaves); }
   void set_parameters(PriorValues values) override { forest_.set_parameters(values); }
@@ -138,6 +141,7 @@ class BoundForest final : public AnyForest {
 
   Forest<F> forest_;
   IncrementalClustering<F> growth_;
+  MergeOrder order_;
 };
 
 // Builds a family and wraps it. Used in one translation unit a family, so that the samplers are

@@ -27,7 +27,7 @@ __all__ = ["bhc", "ibhc", "on_top_labels"]
 LARGEST_GREEDY = 20_000
 
 
-def bhc(model: Mixture, X: Any) -> Hierarchy:
+def bhc(model: Mixture, X: Any, rule: str = "balanced") -> Hierarchy:
     """Cluster the rows of `X` hierarchically: again and again join the two nearest trees.
 
     Deterministic. Time and memory grow with the square of the number of rows.
@@ -39,12 +39,17 @@ def bhc(model: Mixture, X: Any) -> Hierarchy:
         ``u`` at its conditional mode for the expected number of clusters.
     X : array, data frame or sparse matrix of shape (n, d)
         At most 20,000 rows.
+    rule : {"balanced", "paper"}
+        Which trees are the nearest: as published those of smallest ``d``, at the ``u`` given
+        above. Then large trees join first even where that is barely right, and one broad
+        cluster takes in its neighbours. The balanced rule divides ``log d`` by the geometric
+        mean of the two sizes, and joins at a small ``u``, as `ibhc` does.
 
     Returns
     -------
     Hierarchy
-        Its `labels` are the trees when the smallest dissimilarity ``d`` exceeded 1, that is,
-        when the best merge left had a probability below 1/2.
+        Its `labels` are the trees when every dissimilarity ``d`` exceeded 1, that is, when the
+        merges left had a probability below 1/2.
 
     Notes
     -----
@@ -57,6 +62,7 @@ def bhc(model: Mixture, X: Any) -> Hierarchy:
     >>> tree.n_clusters
     2
     """
+    _check_rule(rule)
     given, data = _checked(model, X)
     n = data.shape[0]
     if n > LARGEST_GREEDY:
@@ -64,7 +70,7 @@ def bhc(model: Mixture, X: Any) -> Hierarchy:
             f"X has {n:,} rows and bhc takes at most {LARGEST_GREEDY:,}, since it looks at every "
             "pair of rows; use mw.ibhc, whose time grows nearly linearly"
         )
-    recipe = Recipe(given, prior_parameters(given.prior, n), "balanced", None)
+    recipe = Recipe(given, prior_parameters(given.prior, n), rule, None)
     forest = recipe.forest(bind_family(given, data))
     rows = np.arange(n)
     grow(recipe, forest, rows, greedy=True)
@@ -127,8 +133,7 @@ def ibhc(
     array([0, 1, 0, 1, 0, 1])
     """
     n_trials = whole_number(trials, "trials", at_least=1)
-    if not (isinstance(rule, str) and rule in ("balanced", "paper")):
-        raise ValueError(f"rule must be 'balanced' or 'paper', got {shown(rule)}")
+    _check_rule(rule)
     if not (isinstance(search, str) and search in ("index", "exact")):
         raise ValueError(f"search must be 'index' or 'exact', got {shown(search)}")
     if max_leaves is not None:
@@ -240,6 +245,11 @@ def _checked(model: Mixture, X: Any) -> tuple[Mixture, Data]:
         raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
     data = model.likelihood.check(X)
     return replace(model, likelihood=model.likelihood.resolve(data)), data
+
+
+def _check_rule(rule: Any) -> None:
+    if not (isinstance(rule, str) and rule in ("balanced", "paper")):
+        raise ValueError(f"rule must be 'balanced' or 'paper', got {shown(rule)}")
 
 
 def _own(data: Data, X: Any) -> Data:

@@ -38,6 +38,7 @@ def same_partition(a, b):
 def builders():
     return {
         "bhc": lambda model, X: bhc(model, X),
+        "bhc-paper": lambda model, X: bhc(model, X, rule="paper"),
         "balanced": lambda model, X: ibhc(model, X, seed=1),
         "paper": lambda model, X: ibhc(model, X, rule="paper", seed=1),
         "trials": lambda model, X: ibhc(model, X, trials=3, seed=1),
@@ -408,6 +409,8 @@ def test_wrong_arguments_are_named(model):
     for wrong in ("greedy", None, 3, ["balanced"]):
         with pytest.raises(ValueError, match="rule must be"):
             ibhc(model, X, rule=wrong)
+        with pytest.raises(ValueError, match="rule must be"):
+            bhc(model, X, rule=wrong)
     for wrong in (0, -1):
         with pytest.raises(ValueError, match="trials"):
             ibhc(model, X, trials=wrong)

@@ -5,10 +5,10 @@ Trees are immutable: putting an item into one makes new nodes along the path to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import inf, lgamma
+from math import inf, lgamma, sqrt
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class Forest:
     parameters : Parameters
         ``u``, ``alpha``, ``sigma`` and ``theta``, which stay as they are.
     rule : {"balanced", "paper"}
-        How an item finds its place in a tree.
+        How an item finds its place in a tree, and which trees are the nearest to be joined.
 
     Examples
     --------
@@ -119,15 +119,23 @@ class Forest:
 
     def agglomerate(self, rows: Iterable[int]) -> None:
         """Add BHC's trees over `rows`: join the two nearest while ``d <= 1``."""
-        self.trees += self._merge_nearest([self.leaf(row) for row in rows], largest=0.0)
+        self.trees += self._merge_nearest([self.leaf(row) for row in rows], self._distance)
 
-    def _merge_nearest(self, trees: Sequence[Tree], largest: float) -> list[Tree]:
+    def _distance(self, pair: Tree) -> float:
+        """Return ``log d``, by the balanced rule over the geometric mean of the two sizes."""
+        left, right = (len(child.rows) for child in pair.children)
+        return pair.log_d / (sqrt(left * right) if self.rule == "balanced" else 1.0)
+
+    def _merge_nearest(
+        self, trees: Sequence[Tree], distance: Callable[[Tree], float], largest: float = 0.0
+    ) -> list[Tree]:
         trees = list(trees)
         while len(trees) > 1:
             pairs = [self.join(*pair) for pair in combinations(trees, 2)]
-            nearest = pairs[self.choose(pairs, [pair.log_d for pair in pairs])]
-            if nearest.log_d > largest:
+            distances = [distance(pair) for pair in pairs]
+            if min(distances) > largest:
                 break
+            nearest = pairs[self.choose(pairs, distances)]
             trees = [tree for tree in trees if tree not in nearest.children] + [nearest]
         return trees
 
@@ -228,7 +236,7 @@ class Forest:
 
     def joined(self) -> Tree:
         """Return one tree over everything: the two nearest are joined, whatever their ``d``."""
-        return self._merge_nearest(self.trees, largest=inf)[0]
+        return self._merge_nearest(self.trees, lambda pair: pair.log_d, largest=inf)[0]
 
     def log_evidence_bound(self, tree: Tree) -> float:
         """Return the log of ``u^(n-1) e^-psi(u) / Gamma(n) phi(t)``, at most ``log p(X, u)``."""
