@@ -18,6 +18,7 @@ class Arena {
   std::vector<int> size;             // points below
   std::vector<int> place;            // of the statistic in the block; none where it is not stored
   std::vector<double> log_marginal;  // log P(X)
+  std::vector<double> log_apart;     // the sum of log P(x) over the rows
   std::vector<double> log_one;       // log phi(h): all of it one cluster
   std::vector<double> log_tree;      // log phi(t)
 
@@ -26,7 +27,7 @@ class Arena {
     if (free_.empty()) {
       node = static_cast<int>(left.size());
       for (auto* values : {&left, &right, &parent, &row, &size, &place}) values->push_back(none);
-      for (auto* values : {&log_marginal, &log_one, &log_tree}) values->push_back(0);
+      for (auto* values : {&log_marginal, &log_apart, &log_one, &log_tree}) values->push_back(0);
     } else {
       node = free_.back();
       free_.pop_back();
@@ -64,7 +65,8 @@ class Arena {
   void prefetch(int node) const {
     for (const auto* values : {&left, &right, &row, &size, &place})
       __builtin_prefetch(values->data() + node);
-    for (const auto* values : {&log_marginal, &log_tree}) __builtin_prefetch(values->data() + node);
+    for (const auto* values : {&log_marginal, &log_apart, &log_tree})
+      __builtin_prefetch(values->data() + node);
   }
 
   // Calls visit(leaf) for every leaf below, left to right, without recursion: trees can be deep.

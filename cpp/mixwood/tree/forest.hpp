@@ -63,7 +63,7 @@ class Forest {
   int make_leaf(int row) {
     const int node = nodes_.allocate(row);
     nodes_.size[node] = 1;
-    nodes_.log_marginal[node] = family_->log_alone(row);
+    nodes_.log_marginal[node] = nodes_.log_apart[node] = family_->log_alone(row);
     refresh(node);
     leaf_of_row_[row] = node;
     ++n_leaves_;
@@ -78,6 +78,7 @@ class Forest {
     nodes_.parent[left] = nodes_.parent[right] = node;
     nodes_.size[node] = nodes_.size[left] + nodes_.size[right];
     nodes_.log_marginal[node] = log_marginal;
+    nodes_.log_apart[node] = nodes_.log_apart[left] + nodes_.log_apart[right];
     store_if_large(node);
     refresh(node);
     return node;
@@ -193,6 +194,7 @@ class Forest {
     for (const Step& step : path) {
       nodes_.size[step.node] += nodes_.size[item];
       nodes_.log_marginal[step.node] = step.log_marginal;
+      nodes_.log_apart[step.node] += nodes_.log_apart[item];
       if (nodes_.place[step.node] == Arena::none)
         store_if_large(step.node);
       else if (nodes_.row[item] >= 0)
@@ -359,8 +361,10 @@ class Forest {
       throw std::logic_error(name + " is not the leaf of its row");
     std::fill(scratch.begin(), scratch.end(), 0.0);
     int size = 0;
+    double apart = 0;
     nodes_.each_leaf(node, [&](int leaf) {
       size += nodes_.size[leaf];
+      apart += nodes_.log_apart[leaf];
       if (nodes_.row[leaf] >= 0)
         family_->observe(scratch.data(), nodes_.row[leaf]);
       else
@@ -368,6 +372,9 @@ class Forest {
     });
     const double fresh = family_->log_marginal(scratch.data());
     if (size != nodes_.size[node]) throw std::logic_error(name + " has a wrong size");
+    if (differs(nodes_.log_apart[node], apart) ||
+        (nodes_.row[node] >= 0 && nodes_.log_apart[node] != family_->log_alone(nodes_.row[node])))
+      throw std::logic_error(name + " has a wrong sum of log P(x)");
     if (differs(nodes_.log_marginal[node], fresh))
       throw std::logic_error(name + " has a wrong marginal");
     if (nodes_.place[node] != Arena::none && differs(family_->log_marginal(stored(node)), fresh))

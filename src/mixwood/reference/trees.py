@@ -86,8 +86,8 @@ class Forest:
     ) -> None:
         self.model, self.X, self.parameters, self.rule = model, dense(X), parameters, rule
         self.family = family_of(model.likelihood)
-        self.constants = model.likelihood.row_constants(X)
         self.trees: list[Tree] = []
+        self.log_alone = [self.leaf(row).log_marginal for row in range(len(self.X))]
 
     # --- potentials
 
@@ -199,13 +199,15 @@ class Forest:
         return [None, 0, 1][self.choose(options, [option.log_d for option in options])]
 
     def _fit(self, node: Tree, item: Tree, both: Tree) -> float:
-        """Return the item's log predictive a point, against the mean of the node's own points.
+        """Return what the node's rows add to the item's log P, a point, against each other's.
 
-        The predictive alone favours the larger child, whose parameters are better known. Row
-        constants are left out.
+        The predictive alone favours the larger child, whose parameters are better known. Both
+        are taken against ``log P(x)``; the item's own is left out, the same for both children.
         """
-        own = node.log_marginal - float(self.constants[list(node.rows)].sum())
-        return (both.log_marginal - node.log_marginal) / len(item.rows) - own / len(node.rows)
+        apart = sum(self.log_alone[row] for row in node.rows)
+        return (both.log_marginal - node.log_marginal) / len(item.rows) - (
+            node.log_marginal - apart
+        ) / len(node.rows)
 
     def _put(self, item: Tree) -> list[Tree]:
         """Put one item in; return the pieces that step 3 cut out, to be put in again."""
