@@ -32,13 +32,17 @@ GROWTH_LOG_U = -5.0
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that a tree depends on beside the rows and their order; likelihood resolved."""
+    """All that a tree depends on beside the rows and their order; likelihood resolved.
+
+    The tree is judged at `parameters`, and grown at `growth` where that is given.
+    """
 
     model: Mixture
     parameters: Parameters
     rule: str
     max_leaves: int | None
     search: str = "index"
+    growth: Parameters | None = None
 
     def forest(self, family: _core.Family) -> _core.Forest:
         """Return an empty compiled forest over the rows of `family`."""
@@ -57,14 +61,14 @@ def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool =
 
     With `greedy` they are joined by `bhc` instead, all at once, into an empty forest.
 
-    Any tree is a tree of the model, so the balanced rule may grow it at another ``u`` than the
-    one it is judged by, and it does, near ``u = 0``. At the posterior's own ``u`` of some ``n``,
+    Any tree is a tree of the model, so it may grow at other values than those it is judged by.
+    The balanced rule always does, near ``u = 0``. At the posterior's own ``u`` of some ``n``,
     two near points may be better apart (``kappa(1)^2 / kappa(2)`` is ``alpha sigma tau^sigma /
     (1 - sigma)``), and a cluster of which no two points ever join is never found.
     """
-    p = recipe.parameters
-    if recipe.rule == "balanced":
-        forest.set_parameters(GROWTH_LOG_U, p.log_alpha, p.sigma, p.theta)
+    judged, p = recipe.parameters, recipe.growth or recipe.parameters
+    log_u = GROWTH_LOG_U if recipe.rule == "balanced" else p.log_u
+    forest.set_parameters(log_u, p.log_alpha, p.sigma, p.theta)
     rows = np.ascontiguousarray(rows, dtype=np.int64)
     limit = recipe.max_leaves
     batch = max(len(rows), 1) if limit is None else max(limit, SMALLEST_BATCH)
@@ -74,8 +78,7 @@ def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool =
         forest.insert(rows[start : start + batch])
         if limit is not None:
             forest.collapse(limit)
-    if recipe.rule == "balanced":
-        forest.set_parameters(p.log_u, p.log_alpha, p.sigma, p.theta)
+    forest.set_parameters(judged.log_u, judged.log_alpha, judged.sigma, judged.theta)
 
 
 class Hierarchy:
@@ -183,12 +186,12 @@ class Hierarchy:
 
     @property
     def log_u(self) -> float:
-        """The logarithm of the auxiliary variable ``u`` at which the tree was built."""
+        """The logarithm of the auxiliary variable ``u`` at which the tree is judged."""
         return self._recipe.parameters.log_u
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The prior's parameters at which the tree was built: ``log_alpha``, ``sigma``, ..."""
+        """The prior's parameters at which the tree is judged: ``log_alpha``, ``sigma``, ..."""
         names = self._recipe.model.prior.parameters
         stored = ["log_alpha" if name == "alpha" else name for name in names]
         return {name: getattr(self._recipe.parameters, name) for name in stored}

@@ -100,9 +100,10 @@ def ibhc(
     X : array, data frame or sparse matrix of shape (n, d)
         One row an item.
     trials : int
-        How many trees are built. The first is built at the means of the prior's random
+        How many trees are built. The first grows at the means of the prior's random
         parameters and the conditional mode of ``u``; before each further one they are drawn
-        given the clusters of the last. The tree of the highest evidence bound is kept.
+        given the clusters of the last. The tree of the highest evidence bound at the first
+        values is kept: bounds at different ones cannot be compared.
     rule : {"balanced", "paper"}
         How a row finds its place in a tree. The published rule grows deep trees, so that its
         time is quadratic. The balanced one goes to the child in which the row is the more
@@ -145,10 +146,11 @@ def ibhc(
 
     family = bind_family(given, data)
     data = _own(data, X)
-    parameters = prior_parameters(given.prior, n)
+    first = prior_parameters(given.prior, n)
+    parameters = replace(first)
     best: Hierarchy | None = None
     for trial in range(n_trials):
-        recipe = Recipe(given, replace(parameters), rule, max_leaves, search)
+        recipe = Recipe(given, first, rule, max_leaves, search, growth=replace(parameters))
         rows = rng.permutation(n) if fixed_order is None else fixed_order
         forest = recipe.forest(family)
         grow(recipe, forest, rows)

@@ -135,11 +135,11 @@ def assert_same_trees(core, twin, constants):
 
 @pytest.mark.parametrize("rule", ["balanced", "paper"])
 def test_same_trees_by_insertion(family_case, prior, rule, seed):
-    likelihood, X = family_case(40)
+    likelihood, X = family_case(30)
     rng = np.random.default_rng(seed)
     for _ in range(2):
         core, twin, constants = both_forests(likelihood, X, prior, rule)
-        order = rng.permutation(40)
+        order = rng.permutation(30)
         for row in order:
             core.insert(np.array([row]))
             twin.insert_like(int(row), own_nodes(core))
