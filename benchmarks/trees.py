@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +26,14 @@ X = means[rng.integers(0, 50, n)] + rng.normal(size=(n, d))
 def status(name):  # in megabytes
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
+mw.ibhc(mw.Mixture(), X[:100], seed=0).linkage()  # so that all is imported
 Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
 before, start = status("VmRSS"), time.process_time()
 tree = mw.ibhc(mw.Mixture(), X, rule=rule, seed=0)
-seconds, peak = time.process_time() - start, status("VmHWM") - before
+tree.labels
+seconds = time.process_time() - start
 linkage = tree.linkage()
+peak = status("VmHWM") - before
 depth = np.zeros(2 * n - 1, dtype=np.int64)
 for k in range(n - 2, -1, -1):  # parents come after their children
     depth[linkage[k, :2].astype(int)] = depth[n + k] + 1
@@ -47,23 +51,84 @@ def _grow(n: int, d: int, rule: str) -> tuple[float, float, float, float]:
 
 
 def tree_growth() -> dict[str, Measurement]:
-    """IBHC on n points of 50 clusters in the plane, the default model: both rules."""
+    """IBHC on n points of 50 clusters in the plane, the default model: both rules.
+
+    The exponents are slopes of straight lines through the logs of all n, and of the largest two.
+    """
     results: dict[str, Measurement] = {}
     sizes = {"balanced": (10**3, 10**4, 10**5, 10**6), "paper": (10**3, 3000, 10**4)}
     for rule, numbers in sizes.items():
         rows = [_grow(n, 2, rule) for n in numbers]
-        for n, (seconds, depth, peak, clusters) in zip(numbers, rows, strict=True):
-            results[f"ibhc {rule}, n = {n}"] = {
-                "seconds": seconds, "mean_depth": depth, "peak_mb": peak, "clusters": clusters,
-            }  # fmt: skip
-        logs = np.log(np.array(numbers[1:], dtype=float))
-        times = np.log([row[0] for row in rows[1:]])
-        depths = np.log([row[1] for row in rows[1:]])
+        for n, row in zip(numbers, rows, strict=True):
+            results[f"ibhc {rule}, n = {n}"] = _named(row)
+        logs, times, depths = (
+            np.log(values) for values in (numbers, [r[0] for r in rows], [r[1] for r in rows])
+        )
         results[f"ibhc {rule}, exponents"] = {
             "time": float(np.polyfit(logs, times, 1)[0]),
+            "time_largest": float((times[-1] - times[-2]) / (logs[-1] - logs[-2])),
             "mean_depth": float(np.polyfit(logs, depths, 1)[0]),
+            "mean_depth_each_doubling": float(np.polyfit(logs / np.log(2), np.exp(depths), 1)[0]),
         }
     return results
+
+
+def tree_memory() -> dict[str, Measurement]:
+    """Peak memory beyond the data of a million points in 16 columns (in 2: see tree_growth)."""
+    return {"ibhc balanced, n = 1000000, d = 16": _named(_grow(10**6, 16, "balanced"))}
+
+
+def _named(row: tuple[float, float, float, float]) -> Measurement:
+    return dict(zip(("seconds", "mean_depth", "peak_mb", "clusters"), row, strict=True))
+
+
+def _many_clusters(n: int, r: float) -> tuple[mw.Gaussian, np.ndarray, np.ndarray]:
+    """Return n points in six columns, labels from PY(3, 0.8); a smaller r: farther apart."""
+    likelihood = mw.Gaussian(r=r, nu=12, mean=np.zeros(6), scale=np.eye(6))
+    X, truth = mw.simulate(mw.Mixture(likelihood, mw.PitmanYor(3.0, 0.8)), n, seed=0)
+    return likelihood, np.asarray(X), truth
+
+
+def tree_search() -> dict[str, Measurement]:
+    """Nearest trees by index and by a look at all of them; how often the two differ."""
+    cases: dict[str, tuple[mw.Mixture, Any, np.ndarray | None]] = {}
+    for n, r in ((10_000, 0.1), (10_000, 0.01), (30_000, 0.01)):
+        likelihood, X, truth = _many_clusters(n, r)
+        name = f"{n} points of {truth.max() + 1} classes, r = {r:g}"
+        cases[name] = (mw.Mixture(likelihood, mw.NGGP(1.0, 0.5)), X, truth)
+    if data_folder() is not None:
+        model = mw.Mixture(mw.Multinomial(), mw.NGGP(1.0, 0.5))
+        cases["nips"] = (model, mw.datasets.nips(f"{data_folder()}/nips")[0], None)
+    results: dict[str, Measurement] = {}
+    for name, (model, X, truth) in cases.items():
+        row: Measurement = {}
+        for search in ("exact", "index"):
+            start = time.process_time()
+            tree = mw.ibhc(model, X, seed=0, search=search)
+            row[f"{search}_seconds"] = time.process_time() - start
+            row[f"{search}_clusters"] = tree.n_clusters
+            row[f"{search}_bound"] = tree.log_evidence_bound
+            if truth is not None:
+                row[f"{search}_rand"] = adjusted_rand(truth, tree.labels)
+        searches, differing = _compared(model, X)
+        results[f"search, {name}"] = row | {"searches": searches, "differ": differing / searches}
+    return results
+
+
+def _compared(model: mw.Mixture, X: Any) -> tuple[int, int]:
+    """Return in how many searches of one construction the index erred, and of how many."""
+    from mixwood.chains import bind_family
+    from mixwood.hierarchy import Recipe, grow
+    from mixwood.trees import prior_parameters
+
+    data = model.likelihood.check(X)
+    given = mw.Mixture(model.likelihood.resolve(data), model.prior)
+    n = data.shape[0]
+    recipe = Recipe(given, prior_parameters(given.prior, n), "balanced", None, "compared")
+    forest = recipe.forest(bind_family(given, data))
+    grow(recipe, forest, np.random.default_rng(0).permutation(n))
+    searches, differing = forest.search_counts
+    return searches, differing
 
 
 def tree_quality() -> dict[str, Measurement]:
@@ -82,9 +147,11 @@ def tree_quality() -> dict[str, Measurement]:
         }
         if len(X) <= 5000:
             trees["bhc"] = mw.bhc(mw.Mixture(), X)
+            trees["bhc_paper"] = mw.bhc(mw.Mixture(), X, rule="paper")
         row: Measurement = {key: adjusted_rand(truth, tree.labels) for key, tree in trees.items()}
         row["ward"] = adjusted_rand(truth, fcluster(ward(X), clusters, "maxclust"))
         row |= {f"{key}_clusters": tree.n_clusters for key, tree in trees.items()}
+        row |= {f"{key}_bound": tree.log_evidence_bound for key, tree in trees.items()}
         results[f"trees, {name} ({clusters} classes)"] = row
     return results
 
@@ -103,4 +170,4 @@ def greedy() -> dict[str, Measurement]:
     return {"bhc, n = 2000": {"seconds": ours, "average_linkage": theirs, "ratio": ours / theirs}}
 
 
-BENCHMARKS = (tree_growth, tree_quality, greedy)
+BENCHMARKS = (tree_growth, tree_memory, tree_search, tree_quality, greedy)

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "arrays.hpp"
@@ -32,8 +33,10 @@ class AnyForest {
   virtual void set_parameters(PriorValues values) = 0;
   virtual void rebind(const AnyFamily& family, std::span<const std::int64_t> rows) = 0;
   virtual FlatTree flat() = 0;
+  virtual FlatLeaves leaves() = 0;
   virtual double log_potential() = 0;
   virtual void check() = 0;
+  virtual std::pair<std::int64_t, std::int64_t> search_counts() const = 0;
   virtual int n_trees() const = 0;
   virtual int n_leaves() const = 0;
   virtual int n_rows() const = 0;
@@ -57,7 +60,8 @@ class AnyFamily {
   virtual double log_alone(int row) const = 0;
   virtual std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels,
                                           Stream random, const SamplerOptions& options) const = 0;
-  virtual std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule) const = 0;
+  virtual std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule,
+                                            TreeSearch search) const = 0;
 };
 
 template <Family F>
@@ -84,8 +88,9 @@ class BoundFamily final : public AnyFamily {
         },
         options);
   }
-  std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule) const override {
-    return std::make_unique<BoundForest<F>>(family_, prior, rule);
+  std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule,
+                                    TreeSearch search) const override {
+    return std::make_unique<BoundForest<F>>(family_, prior, rule, search);
   }
   std::shared_ptr<const F> family() const { return family_; }
 
@@ -96,8 +101,10 @@ class BoundFamily final : public AnyFamily {
 template <Family F>
 class BoundForest final : public AnyForest {
  public:
-  BoundForest(std::shared_ptr<const F> family, Prior prior, DescentRule rule)
-      : forest_(std::move(family), prior), growth_(forest_, rule) {}
+  BoundForest(std::shared_ptr<const F> family, Prior prior, DescentRule rule, TreeSearch search)
+      : forest_(std::move(family), prior),
+        growth_(forest_, rule, search),
+        order_(rule == DescentRule::paper ? MergeOrder::published : MergeOrder::balanced) {}
 
   void insert(std::span<const std::int64_t> rows) override {
     for (const std::int64_t row : rows) growth_.insert(leaf(row));
@@ -108,9 +115,10 @@ class BoundForest final : public AnyForest {
   void agglomerate(std::span<const std::int64_t> rows) override {
     std::vector<int> leaves;
     for (const std::int64_t row : rows) leaves.push_back(leaf(row));
-    for (const int root : GreedyClustering<F>(forest_)(leaves, true)) forest_.add_tree(root);
+    for (const int root : GreedyClustering<F>(forest_, order_)(leaves, true))
+      forest_.add_tree(root);
   }
-  void collapse(int max_leaves) override { collapse_to(forest_, max_leaves); }
+  void collapse(int max_leaves) override { Collapse<F>(forest_, growth_)(max_leaves); }
   void set_parameters(PriorValues values) override { forest_.set_parameters(values); }
   void rebind(const AnyFamily& family, std::span<const std::int64_t> rows) override {
     const auto* same_kind = dynamic_cast<const BoundFamily<F>*>(&family);
@@ -118,11 +126,18 @@ class BoundForest final : public AnyForest {
     forest_.rebind(same_kind->family(), rows);
   }
   FlatTree flat() override { return flatten(forest_); }
+  FlatLeaves leaves() override { return flat_leaves(forest_); }
   double log_potential() override {
     const JoinedForest<F> joined(forest_);
     return joined.root() == Arena::none ? 0.0 : forest_.nodes().log_tree[joined.root()];
   }
-  void check() override { forest_.check(); }
+  void check() override {
+    forest_.check();
+    growth_.check();
+  }
+  std::pair<std::int64_t, std::int64_t> search_counts() const override {
+    return {growth_.search_counts().searches, growth_.search_counts().differing};
+  }
   int n_trees() const override { return static_cast<int>(forest_.trees().size()); }
   int n_leaves() const override { return forest_.n_leaves(); }
   int n_rows() const override { return forest_.family().n_rows(); }
@@ -133,6 +148,7 @@ class BoundForest final : public AnyForest {
 
   Forest<F> forest_;
   IncrementalClustering<F> growth_;
+  MergeOrder order_;
 };
 
 // Builds a family and wraps it. Used in one translation unit a family, so that the samplers are

@@ -1,4 +1,5 @@
 // `Forest`: trees over the rows of a family, grown by BHC or IBHC.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
@@ -12,16 +13,24 @@ namespace {
 using Rows = Input<std::int64_t, 1>;
 using Dictionary = nb::typed<nb::dict, nb::str, nb::any>;
 
+TreeSearch search_of(const std::string& name) {
+  if (name == "index") return TreeSearch::index;
+  if (name == "exact") return TreeSearch::exact;
+  require(name == "compared", "search must be 'index', 'exact' or 'compared'");
+  return TreeSearch::compared;
+}
+
 // Holds the trees, and the family whose data they read alive.
 class PythonForest {
  public:
   PythonForest(nb::object family, const std::string& prior, PriorValues values,
-               const std::string& rule)
+               const std::string& rule, const std::string& search)
       : family_(family) {
     require(rule == "balanced" || rule == "paper", "rule must be 'balanced' or 'paper'");
     const PriorSettings settings{.kind = kind_of(prior), .alpha = {}, .sigma = {}, .theta = {}};
     forest_ = nb::cast<const AnyFamily&>(family).forest(
-        Prior(settings, values), rule == "paper" ? DescentRule::paper : DescentRule::balanced);
+        Prior(settings, values), rule == "paper" ? DescentRule::paper : DescentRule::balanced,
+        search_of(search));
   }
 
   AnyForest& forest() { return *forest_; }
@@ -50,30 +59,38 @@ class PythonForest {
     family_ = family;
   }
 
+  // All of it: `leaves` and the nodes above them.
   Dictionary flat() {
+    Dictionary result = leaves();
     FlatTree flat;
     {
       nb::gil_scoped_release released;
       flat = forest_->flat();
     }
+    put(result, "left", flat.left);
+    put(result, "right", flat.right);
+    put(result, "size", flat.size);
+    put(result, "row", flat.row);
+    put(result, "log_marginal", flat.log_marginal);
+    put(result, "log_one", flat.log_one);
+    put(result, "log_tree", flat.log_tree);
+    return result;
+  }
+  Dictionary leaves() {
+    FlatLeaves flat = forest_->leaves();
     Dictionary result;
-    auto put = [&](const char* name, auto& values) {
-      const std::size_t size = values.size();
-      result[name] = to_numpy(std::move(values), {size});
-    };
-    put("left", flat.left);
-    put("right", flat.right);
-    put("size", flat.size);
-    put("row", flat.row);
-    put("log_marginal", flat.log_marginal);
-    put("log_one", flat.log_one);
-    put("log_tree", flat.log_tree);
-    put("tree", flat.tree);
-    put("leaf_of_row", flat.leaf_of_row);
+    put(result, "tree", flat.tree);
+    put(result, "leaf_of_row", flat.leaf_of_row);
     return result;
   }
 
  private:
+  template <class T>
+  static void put(Dictionary& result, const char* name, std::vector<T>& values) {
+    const std::size_t size = values.size();
+    result[name] = to_numpy(std::move(values), {size});
+  }
+
   nb::object family_;
   std::unique_ptr<AnyForest> forest_;
 };
@@ -85,11 +102,12 @@ void bind_forest(nb::module_& m) {
       .def(
           "__init__",
           [](PythonForest* self, nb::object family, const std::string& prior, double log_u,
-             double log_alpha, double sigma, double theta, const std::string& rule) {
-            new (self) PythonForest(family, prior, {log_u, log_alpha, sigma, theta}, rule);
+             double log_alpha, double sigma, double theta, const std::string& rule,
+             const std::string& search) {
+            new (self) PythonForest(family, prior, {log_u, log_alpha, sigma, theta}, rule, search);
           },
           nb::arg("family"), nb::arg("prior"), nb::arg("log_u"), nb::arg("log_alpha"),
-          nb::arg("sigma"), nb::arg("theta"), nb::arg("rule"))
+          nb::arg("sigma"), nb::arg("theta"), nb::arg("rule"), nb::arg("search") = "index")
       .def(
           "insert",
           [](PythonForest& f, Rows rows) {
@@ -120,7 +138,7 @@ void bind_forest(nb::module_& m) {
             nb::gil_scoped_release released;
             f.forest().collapse(max_leaves);
           },
-          nb::arg("max_leaves"), "Turn tight subtrees into weighted leaves until few are left.")
+          nb::arg("max_leaves"), "Turn tight subtrees into weighted leaves until so few are left.")
       .def(
           "set_parameters",
           [](PythonForest& f, double log_u, double log_alpha, double sigma, double theta) {
@@ -131,12 +149,16 @@ void bind_forest(nb::module_& m) {
       .def("rebind", &PythonForest::rebind, nb::arg("family"), nb::arg("rows"),
            "Go on over other data: old row i is rows[i] there, -1 where it is not needed.")
       .def("export", &PythonForest::flat, "The forest joined to one root, as flat arrays.")
+      .def("leaves", &PythonForest::leaves, "Of `export` what needs no joining.")
       .def(
           "log_potential", [](PythonForest& f) { return f.forest().log_potential(); },
           "log phi of the tree that joins the forest to one root.")
       .def(
           "check", [](PythonForest& f) { f.forest().check(); },
           "Recompute every invariant from scratch; raise if one does not hold.")
+      .def_prop_ro(
+          "search_counts", [](PythonForest& f) { return f.forest().search_counts(); },
+          "With search='compared': how many searches, and in how many the index erred.")
       .def_prop_ro("n_trees", [](PythonForest& f) { return f.forest().n_trees(); })
       .def_prop_ro("n_leaves", [](PythonForest& f) { return f.forest().n_leaves(); });
 }

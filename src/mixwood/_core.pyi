@@ -121,7 +121,7 @@ class Chain:
 class Forest:
     """Trees over the rows of a family."""
 
-    def __init__(self, family: object, prior: str, log_u: float, log_alpha: float, sigma: float, theta: float, rule: str) -> None: ...
+    def __init__(self, family: object, prior: str, log_u: float, log_alpha: float, sigma: float, theta: float, rule: str, search: str = 'index') -> None: ...
 
     def insert(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Insert rows one by one, as IBHC does."""
@@ -133,7 +133,7 @@ class Forest:
         """Join rows greedily, as BHC does, while d is at most 1."""
 
     def collapse(self, max_leaves: int) -> None:
-        """Turn tight subtrees into weighted leaves until few are left."""
+        """Turn tight subtrees into weighted leaves until so few are left."""
 
     def set_parameters(self, log_u: float, log_alpha: float, sigma: float, theta: float) -> None:
         """New values of u and the parameters; every potential is computed anew."""
@@ -146,11 +146,20 @@ class Forest:
     def export(self) -> dict[str, Any]:
         """The forest joined to one root, as flat arrays."""
 
+    def leaves(self) -> dict[str, Any]:
+        """Of `export` what needs no joining."""
+
     def log_potential(self) -> float:
         """log phi of the tree that joins the forest to one root."""
 
     def check(self) -> None:
         """Recompute every invariant from scratch; raise if one does not hold."""
+
+    @property
+    def search_counts(self) -> tuple[int, int]:
+        """
+        With search='compared': how many searches, and in how many the index erred.
+        """
 
     @property
     def n_trees(self) -> int: ...

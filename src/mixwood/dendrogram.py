@@ -44,7 +44,6 @@ class Dendrogram:
         The first row in each leaf; they increase.
     weighted : bool array of shape (m,)
         Which leaves are blocks of rows.
-    cluster_of_leaf : int32 array of shape (m,)
     leaf_of_row : int64 array of shape (n,)
     """
 
@@ -54,7 +53,6 @@ class Dendrogram:
     log_potential: float
     first_row: IntArray
     weighted: NDArray[np.bool_]
-    cluster_of_leaf: NDArray[np.int32]
     leaf_of_row: IntArray
 
     @classmethod
@@ -84,7 +82,6 @@ class Dendrogram:
             log_potential=float(log_tree[-1]),
             first_row=first_row[old],
             weighted=nodes["row"][:m][old] < 0,
-            cluster_of_leaf=nodes["tree"][:m][old],
             leaf_of_row=new[leaf_of_row],
         )
 

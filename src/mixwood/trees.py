@@ -27,7 +27,7 @@ __all__ = ["bhc", "ibhc", "on_top_labels"]
 LARGEST_GREEDY = 20_000
 
 
-def bhc(model: Mixture, X: Any) -> Hierarchy:
+def bhc(model: Mixture, X: Any, rule: str = "balanced") -> Hierarchy:
     """Cluster the rows of `X` hierarchically: again and again join the two nearest trees.
 
     Deterministic. Time and memory grow with the square of the number of rows.
@@ -39,12 +39,17 @@ def bhc(model: Mixture, X: Any) -> Hierarchy:
         ``u`` at its conditional mode for the expected number of clusters.
     X : array, data frame or sparse matrix of shape (n, d)
         At most 20,000 rows.
+    rule : {"balanced", "paper"}
+        Which trees are the nearest: as published those of smallest ``d``, at the ``u`` given
+        above. Then large trees join first even where that is barely right, and one broad
+        cluster takes in its neighbours. The balanced rule divides ``log d`` by the geometric
+        mean of the two sizes, and joins at a small ``u``, as `ibhc` does.
 
     Returns
     -------
     Hierarchy
-        Its `labels` are the trees when the smallest dissimilarity ``d`` exceeded 1, that is,
-        when the best merge left had a probability below 1/2.
+        Its `labels` are the trees when every dissimilarity ``d`` exceeded 1, that is, when the
+        merges left had a probability below 1/2.
 
     Notes
     -----
@@ -57,6 +62,7 @@ def bhc(model: Mixture, X: Any) -> Hierarchy:
     >>> tree.n_clusters
     2
     """
+    _check_rule(rule)
     given, data = _checked(model, X)
     n = data.shape[0]
     if n > LARGEST_GREEDY:
@@ -64,7 +70,7 @@ def bhc(model: Mixture, X: Any) -> Hierarchy:
             f"X has {n:,} rows and bhc takes at most {LARGEST_GREEDY:,}, since it looks at every "
             "pair of rows; use mw.ibhc, whose time grows nearly linearly"
         )
-    recipe = Recipe(given, prior_parameters(given.prior, n), "balanced", None)
+    recipe = Recipe(given, prior_parameters(given.prior, n), rule, None)
     forest = recipe.forest(bind_family(given, data))
     rows = np.arange(n)
     grow(recipe, forest, rows, greedy=True)
@@ -79,6 +85,7 @@ def ibhc(
     order: Any = None,
     max_leaves: int | None = None,
     seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    search: str = "index",
 ) -> Hierarchy:
     """Cluster the rows of `X` hierarchically, one row after the other.
 
@@ -93,9 +100,10 @@ def ibhc(
     X : array, data frame or sparse matrix of shape (n, d)
         One row an item.
     trials : int
-        How many trees are built. The first is built at the means of the prior's random
+        How many trees are built. The first grows at the means of the prior's random
         parameters and the conditional mode of ``u``; before each further one they are drawn
-        given the clusters of the last. The tree of the highest evidence bound is kept.
+        given the clusters of the last. The tree of the highest evidence bound at the first
+        values is kept: bounds at different ones cannot be compared.
     rule : {"balanced", "paper"}
         How a row finds its place in a tree. The published rule grows deep trees, so that its
         time is quadratic. The balanced one goes to the child in which the row is the more
@@ -105,10 +113,15 @@ def ibhc(
         another for each trial.
     max_leaves : int, optional
         Beyond so many leaves the tightest subtrees are collapsed into one weighted leaf
-        each, of which only the statistics are kept. Pairs that are better apart are not
-        collapsed, so there may be more.
+        each, of which only the statistics are kept: first pairs of leaves that are judged
+        one cluster, then pairs that are better apart, and when there are more trees than
+        this, the smallest trees with their nearest. Between two such rounds `max_leaves`
+        rows, and at least 1,000, go in.
     seed : int, SeedSequence, Generator or None
         For the orders and the parameters. The same seed, data and options give the same tree.
+    search : {"index", "exact"}
+        How a row finds its nearest tree once there are dozens of them: through an index of
+        the trees, which may miss the nearest, or with a look at every one.
 
     Returns
     -------
@@ -121,8 +134,9 @@ def ibhc(
     array([0, 1, 0, 1, 0, 1])
     """
     n_trials = whole_number(trials, "trials", at_least=1)
-    if not (isinstance(rule, str) and rule in ("balanced", "paper")):
-        raise ValueError(f"rule must be 'balanced' or 'paper', got {shown(rule)}")
+    _check_rule(rule)
+    if not (isinstance(search, str) and search in ("index", "exact")):
+        raise ValueError(f"search must be 'index' or 'exact', got {shown(search)}")
     if max_leaves is not None:
         max_leaves = whole_number(max_leaves, "max_leaves", at_least=2)
     rng = np.random.default_rng(seed_sequence(seed))
@@ -132,10 +146,11 @@ def ibhc(
 
     family = bind_family(given, data)
     data = _own(data, X)
-    parameters = prior_parameters(given.prior, n)
+    first = prior_parameters(given.prior, n)
+    parameters = replace(first)
     best: Hierarchy | None = None
     for trial in range(n_trials):
-        recipe = Recipe(given, replace(parameters), rule, max_leaves)
+        recipe = Recipe(given, first, rule, max_leaves, search, growth=replace(parameters))
         rows = rng.permutation(n) if fixed_order is None else fixed_order
         forest = recipe.forest(family)
         grow(recipe, forest, rows)
@@ -167,8 +182,8 @@ def on_top_labels(model: Mixture, X: Data, seed: np.random.SeedSequence) -> IntA
     recipe = Recipe(model, prior_parameters(model.prior, n), "balanced", None)
     forest = recipe.forest(bind_family(model, X))
     forest.on_top(np.random.default_rng(seed).permutation(n))
-    nodes = forest.export()
-    return in_order_of_appearance(nodes["tree"][nodes["leaf_of_row"]])
+    leaves = forest.leaves()
+    return in_order_of_appearance(leaves["tree"][leaves["leaf_of_row"]])
 
 
 def prior_parameters(prior: Prior, n: int) -> Parameters:
@@ -232,6 +247,11 @@ def _checked(model: Mixture, X: Any) -> tuple[Mixture, Data]:
         raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
     data = model.likelihood.check(X)
     return replace(model, likelihood=model.likelihood.resolve(data)), data
+
+
+def _check_rule(rule: Any) -> None:
+    if not (isinstance(rule, str) and rule in ("balanced", "paper")):
+        raise ValueError(f"rule must be 'balanced' or 'paper', got {shown(rule)}")
 
 
 def _own(data: Data, X: Any) -> Data:

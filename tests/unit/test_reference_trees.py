@@ -109,10 +109,11 @@ def test_potentials_sum_over_the_partitions_that_the_tree_holds(prior):
     assert np.exp(tree.log_one - tree.log_tree) == pytest.approx(1 / (1 + np.exp(tree.log_d)))
 
 
-def direct_bhc(points, alpha, u, log_density):
+def direct_bhc(points, alpha, u, log_density, rule):
     """Heller and Ghahramani's greedy merges for a DP, with everything recomputed each time.
 
     phi of a set and a tree: kappa(k, u) = alpha Gamma(k) (1+u)^-k; trees are nested tuples.
+    The balanced rule divides log d by the geometric mean of the sizes while one is below 1.
     """
 
     def leaves(tree):
@@ -136,7 +137,9 @@ def direct_bhc(points, alpha, u, log_density):
             pair: phi_tree(pair[0]) + phi_tree(pair[1]) - phi_one(pair)
             for pair in combinations(trees, 2)
         }
-        best = min(scored, key=lambda pair: scored[pair])
+        weight = 0.5 if rule == "balanced" and min(scored.values()) <= 0 else 0.0
+        sizes = {pair: len(leaves(pair[0])) * len(leaves(pair[1])) for pair in scored}
+        best = min(scored, key=lambda pair: scored[pair] / sizes[pair] ** weight)
         merges.append((frozenset(leaves(best)), scored[best]))
         trees = [tree for tree in trees if tree not in best] + [best]
     return merges
@@ -154,13 +157,14 @@ def log_normal_gamma(x, m, r, nu, psi_):
     return total
 
 
-def test_merges_agree_with_a_direct_calculation():
+@pytest.mark.parametrize("rule", ["balanced", "paper"])
+def test_merges_agree_with_a_direct_calculation(rule):
     points = np.array([[-2.2], [1.3], [1.1], [-2.3], [-1.0], [2.8], [7.5], [7.9]])
     alpha, u, r, nu, scale = 1.3, 4.0, 0.1, 7.0, 1.5
-    merges = direct_bhc(points, alpha, u, lambda x: log_normal_gamma(x, 0.5, r, nu, scale))
+    merges = direct_bhc(points, alpha, u, lambda x: log_normal_gamma(x, 0.5, r, nu, scale), rule)
     likelihood = mw.Gaussian(r=r, nu=nu, mean=[0.5], scale=[[scale]])
     parameters = Parameters(np.log(u), np.log(alpha), 0.0, 0.0)
-    forest = forest_of(likelihood, points, mw.DirichletProcess(alpha), parameters=parameters)
+    forest = forest_of(likelihood, points, mw.DirichletProcess(alpha), rule, parameters)
     forest.agglomerate(range(8))
     inner = [node for node in forest.joined().nodes() if node.children]
     inner.sort(key=lambda node: [rows for rows, _ in merges].index(frozenset(node.rows)))

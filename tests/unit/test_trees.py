@@ -38,6 +38,7 @@ def same_partition(a, b):
 def builders():
     return {
         "bhc": lambda model, X: bhc(model, X),
+        "bhc-paper": lambda model, X: bhc(model, X, rule="paper"),
         "balanced": lambda model, X: ibhc(model, X, seed=1),
         "paper": lambda model, X: ibhc(model, X, rule="paper", seed=1),
         "trials": lambda model, X: ibhc(model, X, trials=3, seed=1),
@@ -408,6 +409,8 @@ def test_wrong_arguments_are_named(model):
     for wrong in ("greedy", None, 3, ["balanced"]):
         with pytest.raises(ValueError, match="rule must be"):
             ibhc(model, X, rule=wrong)
+        with pytest.raises(ValueError, match="rule must be"):
+            bhc(model, X, rule=wrong)
     for wrong in (0, -1):
         with pytest.raises(ValueError, match="trials"):
             ibhc(model, X, trials=wrong)
@@ -609,6 +612,22 @@ def test_streaming_stays_bounded(weighted):
     with pytest.raises(ValueError, match="X_new has the wrong number of columns"):
         tree.insert(np.ones((1, 2)))
     assert everything(tree) == before
+
+
+def test_the_limit_holds_where_nothing_belongs_together():
+    """Rows that are all far apart: more trees than leaves allowed."""
+    X = 100 * np.random.default_rng(0).normal(size=(2600, 3))
+    likelihood = mw.Gaussian(r=1e-4, nu=9, mean=np.zeros(3), scale=np.eye(3))
+    model = mw.Mixture(likelihood, mw.NGGP(1.0, 0.5))
+    assert ibhc(model, X[:200], seed=0).n_clusters > 150
+    tree = ibhc(model, X[:1500], max_leaves=60, seed=0)
+    for start in range(1500, 2600, 550):
+        assert tree.n_leaves <= 60
+        assert tree._X.shape[0] <= 60
+        tree._forest.check()
+        tree.insert(X[start : start + 550])
+    assert tree.n_leaves <= 60
+    assert tree.linkage(points=True)[-1, 3] == 2600
 
 
 def test_the_bound_of_collapsed_trees_is_lower(weighted):

@@ -23,6 +23,21 @@ concept Family = requires(const F f, double* s, const double* t, int row) {
   { f.log_alone(row) } -> std::same_as<double>;   // log P(x_row)
 };
 
+// Optional: log P(row | X_c) from a statistic, where that is cheaper than a marginal.
+template <class F>
+concept has_log_predictive = requires(const F f, const double* t, int row) {
+  { f.log_predictive(t, row) } -> std::same_as<double>;
+};
+
+// Optional, for statistics that are mostly zeros: the entries that are not, and the log predictive
+// of the rows that they belong to, which then takes time in proportion to them.
+template <class F>
+concept has_sparse_statistics =
+    requires(const F f, const double* t, typename F::SparseStatistic& sparse) {
+      f.gather(t, sparse);
+      { f.log_predictive(t, sparse) } -> std::same_as<double>;
+    };
+
 template <class C>
 concept ClusterScores = requires(C c, std::span<const int> numbers, const double* statistic,
                                  double* scores, int slot, int b, int row) {

@@ -96,14 +96,35 @@ class Multinomial {
     s[width_] += block.total;
   }
 
-  // log P(row | X_c) from a statistic, over the row's own words only.
+  // The words that occur in a set of rows, gathered from its statistic.
+  struct SparseStatistic {
+    std::vector<std::int32_t> words, counts;
+    double total = 0;
+    operator Block() const { return {words, counts, total}; }
+  };
+  void gather(const double* s, SparseStatistic& sparse) const {
+    sparse.words.clear();
+    sparse.counts.clear();
+    for (std::int32_t v = 0; v < width_; ++v)
+      if (s[v] > 0) {
+        sparse.words.push_back(v);
+        sparse.counts.push_back(static_cast<std::int32_t>(s[v]));
+      }
+    sparse.total = s[width_];
+  }
+
+  // log P(block | X_c) from a statistic, over the block's own words only.
+  double log_predictive(const double* s, const Block& block) const {
+    const double before = prior_total() + s[width_];
+    double total = log_gamma(before) - log_gamma(before + block.total);
+    for (std::size_t t = 0; t < block.words.size(); ++t) {
+      const double count = s[block.words[t]];
+      total += log_gain(count + block.counts[t]) - log_gain(count);
+    }
+    return total;
+  }
   double log_predictive(const double* s, int row) const {
     return log_predictive(s, block_of_row(row));
-  }
-  double log_predictive(const double* s, const Block& block) const {
-    return log_rising(block, [&](std::int32_t word, std::int32_t) { return beta_ + s[word]; }) +
-           log_gamma(prior_total() + s[width_]) -
-           log_gamma(prior_total() + s[width_] + block.total);
   }
 
   // The sum over the block's words of the log of a (a+1) ... (x factors), a = start(word, x).

@@ -1,5 +1,10 @@
-// Bayesian hierarchical clustering (Heller and Ghahramani): again and again the two trees of
-// smallest d become one.
+// Bayesian hierarchical clustering (Heller and Ghahramani): again and again the two nearest trees
+// become one.
+//
+// Published: the nearest are those of smallest d. But log d grows with the points, so that a merge
+// of two large trees which is barely right comes before that of two neighbours which is clearly so,
+// and a broad cluster that came about early takes in all that is near it. The balanced order is by
+// log d / sqrt(n_l n_r), which has the same sign and grows clusters side by side.
 //
 // Every pair is evaluated once. A node keeps the pairs with the nodes older than itself in a heap;
 // pairs with a node that is gone are thrown out when they come to the top. So n items take O(n^2)
@@ -7,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -14,18 +20,21 @@
 
 namespace mixwood {
 
+enum class MergeOrder { published, balanced };
+
 template <Family F>
 class GreedyClustering {
  public:
-  explicit GreedyClustering(Forest<F>& forest) : forest_(forest) {}
+  explicit GreedyClustering(Forest<F>& forest, MergeOrder order = MergeOrder::published)
+      : forest_(forest), order_(order) {}
 
-  // Joins the roots, none of them in the forest's list, until one is left, or until the smallest d
+  // Joins the roots, none of them in the forest's list, until one is left, or until every d
   // exceeds 1 if `stop_at_one` says so. Returns the roots that remain, oldest first.
   std::vector<int> operator()(const std::vector<int>& roots, bool stop_at_one) {
     for (const int root : roots) add(root);
     while (alive_.size() > 1) {
-      const auto [newer, older, log_d] = closest();
-      if (stop_at_one && log_d > 0) break;
+      const auto [newer, older, distance] = closest();
+      if (stop_at_one && distance > 0) break;
       const int a = candidates_[older].node, b = candidates_[newer].node;
       const double log_marginal = forest_.log_marginal_of_union(a, b);
       remove(newer);
@@ -40,10 +49,10 @@ class GreedyClustering {
  private:
   // Packed: there are n^2 / 2 of them.
   struct __attribute__((packed)) Pair {
-    double log_dissimilarity;
+    double distance;
     int older;
     bool operator<(const Pair& other) const {  // the smallest on top of the heap
-      return log_dissimilarity > other.log_dissimilarity;
+      return distance > other.distance;
     }
   };
   struct Candidate {
@@ -53,17 +62,26 @@ class GreedyClustering {
   };
   struct Closest {
     int newer, older;
-    double log_dissimilarity;
+    double distance;
   };
 
   void add(int node) {
     Candidate candidate{node, true, {}};
     candidate.heap.reserve(alive_.size());
-    for (const int k : alive_)
-      candidate.heap.push_back({forest_.log_dissimilarity(candidates_[k].node, node), k});
+    forest_.load(node, item_);
+    for (const int k : alive_) candidate.heap.push_back({distance(candidates_[k].node, node), k});
     std::make_heap(candidate.heap.begin(), candidate.heap.end());
     alive_.push_back(static_cast<int>(candidates_.size()));
     candidates_.push_back(std::move(candidate));
+  }
+
+  // Between a tree and the one in item_: at most 0 where d is at most 1.
+  double distance(int other, int node) {
+    const double log_d =
+        forest_.log_dissimilarity(other, node, forest_.log_marginal_of_union(other, item_));
+    if (order_ == MergeOrder::published) return log_d;
+    const auto& size = forest_.nodes().size;
+    return log_d / std::sqrt(static_cast<double>(size[other]) * size[node]);
   }
 
   void remove(int k) {
@@ -81,13 +99,15 @@ class GreedyClustering {
         heap.pop_back();
       }
       if (heap.empty()) continue;
-      const double log_d = heap.front().log_dissimilarity;
-      if (best.newer < 0 || log_d < best.log_dissimilarity) best = {k, heap.front().older, log_d};
+      const double distance = heap.front().distance;
+      if (best.newer < 0 || distance < best.distance) best = {k, heap.front().older, distance};
     }
     return best;
   }
 
   Forest<F>& forest_;
+  MergeOrder order_;
+  typename Forest<F>::Item item_;  // the one that is being compared with the others
   std::vector<Candidate> candidates_;
   std::vector<int> alive_;  // in order of age, hence sorted
 };

@@ -1,44 +1,118 @@
-// Fewer leaves: small, tight subtrees become weighted leaves, which keep only their statistics.
+// Fewer leaves: tight subtrees become weighted leaves, which keep only their statistics.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <utility>
 #include <vector>
 
 #include "mixwood/tree/forest.hpp"
+#include "mixwood/tree/ibhc.hpp"
 
 namespace mixwood {
 
-// Collapses pairs of leaves that are judged one cluster, the lightest first, until at most
-// `max_leaves` are left or no such pair is. Limits on weight double, so leaves end up about as
-// heavy as each other.
+// Collapses until at most `max_leaves` are left. In this order: pairs of leaves that are judged one
+// cluster, the lightest first; the other pairs of leaves, those of smallest d first; and, when
+// every tree is one leaf and there are still too many, the lightest trees with their nearest.
 template <Family F>
-void collapse_to(Forest<F>& forest, int max_leaves) {
-  const Arena& nodes = forest.nodes();
-  std::vector<int> now(nodes.n_slots(), Arena::none);  // where the rows of a lost leaf went
-  auto is_pair = [&](int node) {
-    return !nodes.is_leaf(node) && nodes.is_leaf(nodes.left[node]) &&
-           nodes.is_leaf(nodes.right[node]) && forest.log_dissimilarity(node) <= 0;
-  };
-  for (std::int64_t heaviest = 2; forest.n_leaves() > max_leaves; heaviest *= 2) {
-    bool heavier_left = false;
-    for (const int root : std::vector<int>(forest.trees()))
-      for (const int node : nodes.bottom_up(root)) {
-        if (forest.n_leaves() <= max_leaves) break;
-        if (!is_pair(node)) continue;
-        if (nodes.size[node] > heaviest) {
-          heavier_left = true;
-          continue;
-        }
-        now[nodes.left[node]] = now[nodes.right[node]] = node;
-        forest.collapse(node);
-      }
-    if (!heavier_left) break;
+class Collapse {
+ public:
+  Collapse(Forest<F>& forest, IncrementalClustering<F>& growth)
+      : forest_(forest), growth_(growth) {}
+
+  void operator()(int max_leaves) {
+    if (forest_.n_leaves() <= max_leaves) return;
+    collapse_light_pairs(max_leaves);
+    collapse_near_pairs(max_leaves);
+    rename_rows();
+    collapse_trees(max_leaves);
+    rename_rows();
+    forest_.refresh_all();
   }
-  // A leaf may have been lost to one that was lost in turn: follow to the end.
-  for (int leaf = 0; leaf < static_cast<int>(now.size()); ++leaf)
-    if (now[leaf] != Arena::none)
-      while (now[now[leaf]] != Arena::none) now[leaf] = now[now[leaf]];
-  forest.rename_leaves(now);
-  forest.refresh_all();
-}
+
+ private:
+  bool is_pair(int node) const {
+    const Arena& nodes = forest_.nodes();
+    return !nodes.is_leaf(node) && nodes.is_leaf(nodes.left[node]) &&
+           nodes.is_leaf(nodes.right[node]);
+  }
+
+  // Limits on weight double, so leaves end up about as heavy as each other.
+  void collapse_light_pairs(int max_leaves) {
+    const Arena& nodes = forest_.nodes();
+    bool heavier_left = true;
+    for (std::int64_t heaviest = 2; heavier_left; heaviest *= 2) {
+      heavier_left = false;
+      for (const int root : std::vector<int>(forest_.trees()))
+        for (const int node : nodes.bottom_up(root)) {
+          if (forest_.n_leaves() <= max_leaves) return;
+          if (!is_pair(node) || forest_.log_dissimilarity(node) > 0) continue;
+          if (nodes.size[node] > heaviest)
+            heavier_left = true;
+          else
+            collapse(node);
+        }
+    }
+  }
+
+  void collapse_near_pairs(int max_leaves) {
+    const Arena& nodes = forest_.nodes();
+    using Pair = std::pair<double, int>;
+    std::priority_queue<Pair, std::vector<Pair>, std::greater<>> nearest;
+    auto add = [&](int node) {
+      if (is_pair(node)) nearest.emplace(forest_.log_dissimilarity(node), node);
+    };
+    if (forest_.n_leaves() <= max_leaves) return;
+    for (const int root : forest_.trees())
+      for (const int node : nodes.bottom_up(root)) add(node);
+    while (forest_.n_leaves() > max_leaves && !nearest.empty()) {
+      const int node = nearest.top().second;
+      nearest.pop();
+      collapse(node);
+      if (nodes.parent[node] != Arena::none) add(nodes.parent[node]);
+    }
+  }
+
+  // All trees are single leaves here. They are joined first and collapsed then: a joint must not
+  // take the number of a leaf whose rows are still to be renamed.
+  void collapse_trees(int max_leaves) {
+    const Arena& nodes = forest_.nodes();
+    const auto most = static_cast<std::size_t>(max_leaves);
+    if (forest_.trees().size() <= most) return;
+    while (forest_.trees().size() > most) {
+      std::vector<int> roots = forest_.trees();
+      std::stable_sort(roots.begin(), roots.end(),
+                       [&](int a, int b) { return nodes.size[a] < nodes.size[b]; });
+      for (const int root : roots)
+        if (forest_.trees().size() > most && nodes.parent[root] == Arena::none)
+          growth_.join_nearest(root);
+    }
+    for (const int root : std::vector<int>(forest_.trees()))
+      if (!nodes.is_leaf(root)) collapse(root);
+  }
+
+  void collapse(int node) {
+    now_.resize(forest_.nodes().n_slots(), Arena::none);
+    forest_.nodes().each_leaf(node, [&](int leaf) { now_[leaf] = node; });
+    forest_.collapse(node);
+  }
+
+  // Tells the rows where their leaves went. A leaf may have been lost to one that was lost in turn:
+  // follow to the end.
+  void rename_rows() {
+    for (int& leaf : now_)
+      if (leaf != Arena::none)
+        while (now_[leaf] != Arena::none) leaf = now_[leaf];
+    forest_.rename_leaves(now_);
+    now_.assign(now_.size(), Arena::none);
+  }
+
+  Forest<F>& forest_;
+  IncrementalClustering<F>& growth_;
+  std::vector<int> now_ =
+      std::vector<int>(forest_.nodes().n_slots(), Arena::none);  // where a lost leaf's rows went
+};
 
 }  // namespace mixwood

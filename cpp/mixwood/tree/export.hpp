@@ -14,8 +14,6 @@ struct FlatTree {
   std::vector<std::int32_t> left, right;
   std::vector<std::int64_t> size, row;
   std::vector<double> log_marginal, log_one, log_tree;
-  std::vector<std::int32_t> tree;  // of each leaf: which tree of the forest
-  std::vector<std::int64_t> leaf_of_row;
 };
 
 // The forest with its trees joined to one root for as long as this lives. Up to `greedy_trees`
@@ -69,6 +67,35 @@ class JoinedForest {
   int root_ = Arena::none;
 };
 
+// Calls visit(leaf, number of its tree) for every leaf, in the order in which they are numbered.
+template <Family F, class Visit>
+void each_leaf_of(const Forest<F>& forest, Visit&& visit) {
+  std::int32_t tree = 0;
+  for (const int root : forest.trees()) {
+    forest.nodes().each_leaf(root, [&](int leaf) { visit(leaf, tree); });
+    ++tree;
+  }
+}
+
+// Which leaf each row is in, and which tree each leaf.
+struct FlatLeaves {
+  std::vector<std::int32_t> tree;
+  std::vector<std::int64_t> leaf_of_row;
+};
+
+template <Family F>
+FlatLeaves flat_leaves(const Forest<F>& forest) {
+  FlatLeaves flat;
+  std::vector<std::int32_t> number(forest.nodes().n_slots(), Arena::none);
+  each_leaf_of(forest, [&](int leaf, std::int32_t tree) {
+    number[leaf] = static_cast<std::int32_t>(flat.tree.size());
+    flat.tree.push_back(tree);
+  });
+  for (const int leaf : forest.leaf_of_row())
+    flat.leaf_of_row.push_back(leaf == Arena::none ? -1 : number[leaf]);
+  return flat;
+}
+
 template <Family F>
 FlatTree flatten(Forest<F>& forest) {
   const JoinedForest<F> joined(forest);
@@ -87,18 +114,9 @@ FlatTree flatten(Forest<F>& forest) {
     flat.log_one.push_back(nodes.log_one[node]);
     flat.log_tree.push_back(nodes.log_tree[node]);
   };
-  std::int32_t tree = 0;
-  for (const int root : forest.trees()) {
-    nodes.each_leaf(root, [&](int leaf) {
-      append(leaf);
-      flat.tree.push_back(tree);
-    });
-    ++tree;
-  }
+  each_leaf_of(forest, [&](int leaf, std::int32_t) { append(leaf); });
   for (const int node : nodes.bottom_up(joined.root()))
     if (!nodes.is_leaf(node)) append(node);
-  for (const int leaf : forest.leaf_of_row())
-    flat.leaf_of_row.push_back(leaf == Arena::none ? -1 : number[leaf]);
   return flat;
 }
 

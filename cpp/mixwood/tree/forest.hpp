@@ -28,6 +28,16 @@ inline double log_sum(double a, double b) {
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
+// The family's sparse statistics; nothing where it has none.
+template <class F>
+struct SparseOf {
+  struct type {};
+};
+template <has_sparse_statistics F>
+struct SparseOf<F> {
+  using type = typename F::SparseStatistic;
+};
+
 template <Family F>
 class Forest {
  public:
@@ -47,11 +57,13 @@ class Forest {
   const std::vector<int>& trees() const { return trees_; }
   const std::vector<int>& leaf_of_row() const { return leaf_of_row_; }
   int n_leaves() const { return n_leaves_; }
+  // Changes whenever a row goes in, or a tree comes or goes.
+  std::uint64_t version() const { return version_; }
 
   int make_leaf(int row) {
     const int node = nodes_.allocate(row);
     nodes_.size[node] = 1;
-    nodes_.log_marginal[node] = family_->log_alone(row);
+    nodes_.log_marginal[node] = nodes_.log_apart[node] = family_->log_alone(row);
     refresh(node);
     leaf_of_row_[row] = node;
     ++n_leaves_;
@@ -64,8 +76,10 @@ class Forest {
     const int node = nodes_.allocate(Arena::weighted);
     nodes_.size[node] = static_cast<int>(rows.size());
     std::fill(union_.begin(), union_.end(), 0.0);
+    nodes_.log_apart[node] = 0;
     for (const int row : rows) {
       family_->observe(union_.data(), row);
+      nodes_.log_apart[node] += family_->log_alone(row);
       leaf_of_row_[row] = node;
     }
     store(node, union_.data());
@@ -83,6 +97,7 @@ class Forest {
     nodes_.parent[left] = nodes_.parent[right] = node;
     nodes_.size[node] = nodes_.size[left] + nodes_.size[right];
     nodes_.log_marginal[node] = log_marginal;
+    nodes_.log_apart[node] = nodes_.log_apart[left] + nodes_.log_apart[right];
     store_if_large(node);
     refresh(node);
     return node;
@@ -96,11 +111,13 @@ class Forest {
   }
 
   void add_tree(int root) {
+    ++version_;
     if (static_cast<int>(position_.size()) < nodes_.n_slots()) position_.resize(nodes_.n_slots());
     position_[root] = static_cast<int>(trees_.size());
     trees_.push_back(root);
   }
   void remove_tree(int root) {
+    ++version_;
     const int last = trees_.back();
     trees_[position_[root]] = last;
     position_[last] = position_[root];
@@ -112,22 +129,57 @@ class Forest {
     position_[other] = position_[root];
   }
 
+  // A node to be compared with many others: what is the same every time, made once.
+  struct Item {
+    int node = Arena::none;
+    int row = Arena::inner;         // as in the arena
+    std::vector<double> statistic;  // where it is not a single row
+    typename SparseOf<F>::type sparse;
+  };
+  void load(int node, Item& item) {
+    item.node = node;
+    item.row = nodes_.row[node];
+    if (item.row >= 0) return;
+    const double* s = statistic(node, first_);
+    item.statistic.assign(s, s + family_->statistic_size());
+    if constexpr (has_sparse_statistics<F>) family_->gather(s, item.sparse);
+  }
+
   // log P(X_a and X_b together).
   double log_marginal_of_union(int a, int b) {
     if (nodes_.row[b] < 0) std::swap(a, b);
-    const double* s = statistic(a, first_);
-    if (nodes_.row[b] >= 0) {
-      if constexpr (requires { family_->log_predictive(s, 0); }) {
-        return nodes_.log_marginal[a] + family_->log_predictive(s, nodes_.row[b]);
-      } else {
-        copy_into(union_, s);
-        family_->observe(union_.data(), nodes_.row[b]);
-        return family_->log_marginal(union_.data());
-      }
-    }
+    load(b, pair_);
+    return log_marginal_of_union(a, pair_);
+  }
+  double log_marginal_of_union(int node, const Item& item) {
+    if constexpr (has_log_predictive<F>)
+      if (nodes_.row[node] >= 0 && item.row < 0)
+        return nodes_.log_marginal[item.node] +
+               family_->log_predictive(item.statistic.data(), nodes_.row[node]);
+    return log_marginal_of_union(statistic(node, first_), nodes_.log_marginal[node], item);
+  }
+  // Of any rows with this statistic and log marginal, and the item.
+  double log_marginal_of_union(const double* s, double log_marginal, const Item& item) {
+    if constexpr (has_log_predictive<F>)
+      if (item.row >= 0) return log_marginal + family_->log_predictive(s, item.row);
+    if constexpr (has_sparse_statistics<F>)
+      if (item.row < 0) return log_marginal + family_->log_predictive(s, item.sparse);
     copy_into(union_, s);
-    family_->merge(union_.data(), statistic(b, second_));
+    include(union_.data(), item);
     return family_->log_marginal(union_.data());
+  }
+  // s becomes that of the item's rows, too.
+  void include(double* s, const Item& item) const {
+    if (item.row >= 0)
+      family_->observe(s, item.row);
+    else
+      family_->merge(s, item.statistic.data());
+  }
+
+  void prefetch_statistic(int node) {
+    if (nodes_.place[node] == Arena::none) return;
+    __builtin_prefetch(stored(node));
+    __builtin_prefetch(stored(node) + 8);
   }
 
   // log d(a, b) given the log marginal of the union.
@@ -151,6 +203,7 @@ class Forest {
     double log_marginal;
   };
   int hang_beside(int node, int item, double log_marginal, std::span<const Step> path) {
+    ++version_;
     const int above = nodes_.parent[node];
     const int joint = join(node, item, log_marginal);
     if (above == Arena::none)
@@ -160,6 +213,7 @@ class Forest {
     for (const Step& step : path) {
       nodes_.size[step.node] += nodes_.size[item];
       nodes_.log_marginal[step.node] = step.log_marginal;
+      nodes_.log_apart[step.node] += nodes_.log_apart[item];
       if (nodes_.place[step.node] == Arena::none)
         store_if_large(step.node);
       else if (nodes_.row[item] >= 0)
@@ -257,6 +311,7 @@ class Forest {
 
  private:
   double log_kappa(int size) {
+    if (size >= largest_table) return prior_.log_kappa(size);
     while (static_cast<int>(log_kappas_.size()) <= size)
       log_kappas_.push_back(
           prior_.log_kappa(std::max<double>(static_cast<double>(log_kappas_.size()), 1.0)));
@@ -325,8 +380,10 @@ class Forest {
       throw std::logic_error(name + " is not the leaf of its row");
     std::fill(scratch.begin(), scratch.end(), 0.0);
     int size = 0;
+    double apart = 0;
     nodes_.each_leaf(node, [&](int leaf) {
       size += nodes_.size[leaf];
+      apart += nodes_.log_apart[leaf];
       if (nodes_.row[leaf] >= 0)
         family_->observe(scratch.data(), nodes_.row[leaf]);
       else
@@ -334,6 +391,9 @@ class Forest {
     });
     const double fresh = family_->log_marginal(scratch.data());
     if (size != nodes_.size[node]) throw std::logic_error(name + " has a wrong size");
+    if (differs(nodes_.log_apart[node], apart) ||
+        (nodes_.row[node] >= 0 && nodes_.log_apart[node] != family_->log_alone(nodes_.row[node])))
+      throw std::logic_error(name + " has a wrong sum of log P(x)");
     if (differs(nodes_.log_marginal[node], fresh))
       throw std::logic_error(name + " has a wrong marginal");
     if (nodes_.place[node] != Arena::none && differs(family_->log_marginal(stored(node)), fresh))
@@ -349,11 +409,15 @@ class Forest {
       throw std::logic_error(name + " has wrong potentials");
   }
 
+  static constexpr int largest_table = 1 << 16;  // few nodes are larger
+
   std::shared_ptr<const F> family_;
   Prior prior_;
   Arena nodes_;
   std::vector<int> trees_, position_, leaf_of_row_;
   int n_leaves_ = 0;
+  std::uint64_t version_ = 0;
+  Item pair_;
   int smallest_stored_ = 2;
   std::vector<double> statistics_, log_kappas_;
   std::vector<int> free_places_;

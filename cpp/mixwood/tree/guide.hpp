@@ -11,7 +11,6 @@
 
 #include "mixwood/random/stream.hpp"
 #include "mixwood/tree/collapse.hpp"
-#include "mixwood/tree/export.hpp"
 #include "mixwood/tree/ibhc.hpp"
 #include "mixwood/tree/node_blocks.hpp"
 #include "mixwood/tree/shape.hpp"
@@ -92,32 +91,37 @@ class GuideTrees {
     random.shuffle_front(order, items);
     for (const int item : order) {
       const int leaf = sets.empty() ? forest.make_leaf(item) : forest.make_block(sets[item]);
-      if (getenv("MW_UNCUT")) growth.insert_uncut(leaf); else growth.insert(leaf);
+      growth.insert(leaf);
     }
     forest.set_parameters(reference.values());
-    const JoinedForest<F> joined(forest);
+    // Trees join their nearest in random order: every guide tree sees other pairs of clusters.
+    while (forest.trees().size() > 1) {
+      const auto count = static_cast<std::int64_t>(forest.trees().size());
+      growth.join_nearest(forest.trees()[random.below(count)]);
+    }
+    const int root = forest.trees()[0];
     if (sets.empty())
-      return lay_out(forest, joined.root(),
+      return lay_out(forest, root,
                      [&](int leaf) { return std::span<const int>(&forest.nodes().row[leaf], 1); });
     std::vector<int> set_of_leaf(forest.nodes().n_slots());
     for (int item = 0; item < items; ++item)
       set_of_leaf[forest.leaf_of_row()[sets[item][0]]] = item;
-    return lay_out(forest, joined.root(),
-                   [&](int leaf) { return std::span(sets[set_of_leaf[leaf]]); });
+    return lay_out(forest, root, [&](int leaf) { return std::span(sets[set_of_leaf[leaf]]); });
   }
 
   // Sets of rows that stay together: a tree over all rows is grown and collapsed to so many leaves.
   LeafSets collapsed(const Prior& reference, int max_leaves, Stream& random) const {
     Forest<F> forest = empty_forest(reference);
     IncrementalClustering<F> growth(forest, DescentRule::balanced);
+    Collapse<F> collapse(forest, growth);
     std::vector<int> order(family_->n_rows());
     for (int row = 0; row < family_->n_rows(); ++row) order[row] = row;
     random.shuffle_front(order, family_->n_rows());
     for (const int row : order) {
       growth.insert(forest.make_leaf(row));
-      if (forest.n_leaves() > 2 * max_leaves) collapse_to(forest, max_leaves);
+      if (forest.n_leaves() > 2 * max_leaves) collapse(max_leaves);
     }
-    collapse_to(forest, max_leaves);
+    collapse(max_leaves);
     std::vector<int> set_of_leaf(forest.nodes().n_slots(), -1);
     LeafSets sets;
     for (int row = 0; row < family_->n_rows(); ++row) {

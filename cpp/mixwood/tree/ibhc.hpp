@@ -8,6 +8,8 @@
 //    comparison for nodes with d > 1 and otherwise goes to the child with the higher predictive.
 // 3. Where d exceeds 1 on the way up, the tree is cut and the pieces are put in again.
 //
+// Step 1 looks at every tree, or at those that an index of the trees finds.
+//
 // It ends: an inserted item may cause `most_cuts` cuts. Pieces that are still to be put in then go
 // on top of their nearest tree, which leaves every node with the d it had and gives the new root
 // the d <= 1 by which that tree was chosen: nothing is left to cut.
@@ -19,15 +21,20 @@
 #include <vector>
 
 #include "mixwood/tree/forest.hpp"
+#include "mixwood/tree/index.hpp"
 
 namespace mixwood {
 
 enum class DescentRule { balanced, paper };
 
+// `compared` answers as `index` does and counts how often `exact` would have answered otherwise.
+enum class TreeSearch { index, exact, compared };
+
 template <Family F>
 class IncrementalClustering {
  public:
-  IncrementalClustering(Forest<F>& forest, DescentRule rule) : forest_(forest), rule_(rule) {}
+  IncrementalClustering(Forest<F>& forest, DescentRule rule, TreeSearch search = TreeSearch::index)
+      : forest_(forest), rule_(rule), search_(search), index_(forest) {}
 
   void insert(int item) {
     std::vector<int> waiting{item};
@@ -40,15 +47,28 @@ class IncrementalClustering {
     }
   }
 
-  // The same without cutting.
-  void insert_uncut(int item) { put(item); }
-
   // The paper's bad start: on top of the nearest tree, wherever that is, and never cut.
   void insert_on_top(int item) {
     const Nearest nearest = nearest_tree(item);
-    if (nearest.log_dissimilarity > 0) return forest_.add_tree(item);
-    forest_.hang_beside(nearest.root, item, nearest.log_marginal, {});
+    if (nearest.log_dissimilarity > 0) return add_tree(item);
+    path_.clear();
+    hang_beside(nearest.root, nearest.root, item, nearest.log_marginal);
   }
+
+  // Joins a tree to its nearest, whatever their d.
+  void join_nearest(int root) {
+    forest_.remove_tree(root);
+    index_.removed(root);
+    const Nearest nearest = nearest_tree(root);
+    path_.clear();
+    hang_beside(nearest.root, nearest.root, root, nearest.log_marginal);
+  }
+
+  struct SearchCounts {
+    std::int64_t searches = 0, differing = 0;
+  };
+  SearchCounts search_counts() const { return counts_; }
+  void check() { index_.check(); }
 
  private:
   struct Nearest {
@@ -58,28 +78,53 @@ class IncrementalClustering {
   };
 
   Nearest nearest_tree(int item) {
+    forest_.load(item, item_);
+    if (search_ == TreeSearch::exact || !index_.pays()) return nearest_of_all(item);
     Nearest best;
-    for (const int root : forest_.trees()) {
-      const double log_marginal = forest_.log_marginal_of_union(root, item);
-      const double log_d = forest_.log_dissimilarity(root, item, log_marginal);
-      if (log_d < best.log_dissimilarity) best = {root, log_d, log_marginal};
+    index_.each_near(item_, [&](int root) { consider(root, item, best); });
+    if (search_ == TreeSearch::compared) {
+      ++counts_.searches;
+      counts_.differing += target(nearest_of_all(item)) != target(best);
     }
     return best;
+  }
+  Nearest nearest_of_all(int item) {
+    Nearest best;
+    for (const int root : forest_.trees()) consider(root, item, best);
+    return best;
+  }
+  void consider(int root, int item, Nearest& best) {
+    const double log_marginal = forest_.log_marginal_of_union(root, item_);
+    const double log_d = forest_.log_dissimilarity(root, item, log_marginal);
+    if (log_d < best.log_dissimilarity) best = {root, log_d, log_marginal};
+  }
+  static int target(const Nearest& nearest) {
+    return nearest.log_dissimilarity > 0 ? Arena::none : nearest.root;
+  }
+
+  void add_tree(int item) {
+    forest_.add_tree(item);
+    index_.added(item);
+  }
+  int hang_beside(int root, int node, int item, double log_marginal) {
+    const int joint = forest_.hang_beside(node, item, log_marginal, path_);
+    index_.grown(root, node == root ? joint : root);
+    return joint;
   }
 
   // Steps 1 and 2. Returns the node above the item, none if it is a tree of its own.
   int put(int item) {
     const Nearest nearest = nearest_tree(item);
     if (nearest.log_dissimilarity > 0) {
-      forest_.add_tree(item);
+      add_tree(item);
       return Arena::none;
     }
-    path_.clear();
     int node = nearest.root;
     double log_marginal = nearest.log_marginal;
+    path_.clear();
     while (step_down(node, item, log_marginal)) {
     }
-    return forest_.hang_beside(node, item, log_marginal, path_);
+    return hang_beside(nearest.root, node, item, log_marginal);
   }
 
   // One level down from `node`, if the rule says so; `log_marginal` is that of node and item.
@@ -89,8 +134,12 @@ class IncrementalClustering {
     // A piece as large as what it goes into belongs beside it: deep down it would only add depth.
     if (rule_ == DescentRule::balanced && nodes.size[node] <= nodes.size[item]) return false;
     const int left = nodes.left[node], right = nodes.right[node];
-    const double with_left = forest_.log_marginal_of_union(left, item);
-    const double with_right = forest_.log_marginal_of_union(right, item);
+    nodes.prefetch(left);
+    nodes.prefetch(right);
+    forest_.prefetch_statistic(left);
+    forest_.prefetch_statistic(right);
+    const double with_left = forest_.log_marginal_of_union(left, item_);
+    const double with_right = forest_.log_marginal_of_union(right, item_);
     bool go_left;
     const double own = forest_.log_dissimilarity(node);
     if (rule_ == DescentRule::balanced && own <= 0) {
@@ -107,13 +156,16 @@ class IncrementalClustering {
     return true;
   }
 
-  // How well the item fits a node: its log predictive a point, against what the node's own points
-  // have on average. The predictive alone favours the larger child, whose parameters are better
-  // known, and grows caterpillars inside a homogeneous cluster.
+  // How well the item fits a node: what the node's rows add to its log marginal, a point, against
+  // what they add to each other's. The predictive alone favours the larger child, whose parameters
+  // are better known, and grows caterpillars inside a homogeneous cluster. Both are taken against
+  // P(x), since rows that are long, large or complete have a lower density anywhere. (The item's
+  // own log P(x) is the same for both children.)
   double fit(int node, int item, double log_marginal) const {
     const Arena& nodes = forest_.nodes();
     const double own = nodes.log_marginal[node];
-    return (log_marginal - own) / nodes.size[item] - own / nodes.size[node];
+    return (log_marginal - own) / nodes.size[item] -
+           (own - nodes.log_apart[node]) / nodes.size[node];
   }
 
   // Step 3: cuts at the deepest node on the way up that is judged more than one cluster. Its two
@@ -134,6 +186,7 @@ class IncrementalClustering {
     std::stable_sort(pieces.begin() + static_cast<std::ptrdiff_t>(first), pieces.end(),
                      [&](int a, int b) { return nodes.size[a] > nodes.size[b]; });
     forest_.remove_tree(node);
+    index_.removed(node);
     for (const int above : gone) forest_.dissolve(above);
     return true;
   }
@@ -142,6 +195,10 @@ class IncrementalClustering {
 
   Forest<F>& forest_;
   DescentRule rule_;
+  TreeSearch search_;
+  TreeIndex<F> index_;
+  SearchCounts counts_;
+  typename Forest<F>::Item item_;  // the one that is being put in
   std::vector<typename Forest<F>::Step> path_;
 };
 

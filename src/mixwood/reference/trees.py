@@ -5,10 +5,10 @@ Trees are immutable: putting an item into one makes new nodes along the path to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import inf, lgamma
+from math import inf, lgamma, sqrt
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class Forest:
     parameters : Parameters
         ``u``, ``alpha``, ``sigma`` and ``theta``, which stay as they are.
     rule : {"balanced", "paper"}
-        How an item finds its place in a tree.
+        How an item finds its place in a tree, and which trees are the nearest to be joined.
 
     Examples
     --------
@@ -86,8 +86,8 @@ class Forest:
     ) -> None:
         self.model, self.X, self.parameters, self.rule = model, dense(X), parameters, rule
         self.family = family_of(model.likelihood)
-        self.constants = model.likelihood.row_constants(X)
         self.trees: list[Tree] = []
+        self.log_alone = [self.leaf(row).log_marginal for row in range(len(self.X))]
 
     # --- potentials
 
@@ -119,15 +119,23 @@ class Forest:
 
     def agglomerate(self, rows: Iterable[int]) -> None:
         """Add BHC's trees over `rows`: join the two nearest while ``d <= 1``."""
-        self.trees += self._merge_nearest([self.leaf(row) for row in rows], largest=0.0)
+        self.trees += self._merge_nearest([self.leaf(row) for row in rows], self._distance)
 
-    def _merge_nearest(self, trees: Sequence[Tree], largest: float) -> list[Tree]:
+    def _distance(self, pair: Tree) -> float:
+        """Return ``log d``, by the balanced rule over the geometric mean of the two sizes."""
+        left, right = (len(child.rows) for child in pair.children)
+        return pair.log_d / (sqrt(left * right) if self.rule == "balanced" else 1.0)
+
+    def _merge_nearest(
+        self, trees: Sequence[Tree], distance: Callable[[Tree], float], largest: float = 0.0
+    ) -> list[Tree]:
         trees = list(trees)
         while len(trees) > 1:
             pairs = [self.join(*pair) for pair in combinations(trees, 2)]
-            nearest = pairs[self.choose(pairs, [pair.log_d for pair in pairs])]
-            if nearest.log_d > largest:
+            distances = [distance(pair) for pair in pairs]
+            if min(distances) > largest:
                 break
+            nearest = pairs[self.choose(pairs, distances)]
             trees = [tree for tree in trees if tree not in nearest.children] + [nearest]
         return trees
 
@@ -191,13 +199,15 @@ class Forest:
         return [None, 0, 1][self.choose(options, [option.log_d for option in options])]
 
     def _fit(self, node: Tree, item: Tree, both: Tree) -> float:
-        """Return the item's log predictive a point, against the mean of the node's own points.
+        """Return what the node's rows add to the item's log P, a point, against each other's.
 
-        The predictive alone favours the larger child, whose parameters are better known. Row
-        constants are left out.
+        The predictive alone favours the larger child, whose parameters are better known. Both
+        are taken against ``log P(x)``; the item's own is left out, the same for both children.
         """
-        own = node.log_marginal - float(self.constants[list(node.rows)].sum())
-        return (both.log_marginal - node.log_marginal) / len(item.rows) - own / len(node.rows)
+        apart = sum(self.log_alone[row] for row in node.rows)
+        return (both.log_marginal - node.log_marginal) / len(item.rows) - (
+            node.log_marginal - apart
+        ) / len(node.rows)
 
     def _put(self, item: Tree) -> list[Tree]:
         """Put one item in; return the pieces that step 3 cut out, to be put in again."""
@@ -228,7 +238,7 @@ class Forest:
 
     def joined(self) -> Tree:
         """Return one tree over everything: the two nearest are joined, whatever their ``d``."""
-        return self._merge_nearest(self.trees, largest=inf)[0]
+        return self._merge_nearest(self.trees, lambda pair: pair.log_d, largest=inf)[0]
 
     def log_evidence_bound(self, tree: Tree) -> float:
         """Return the log of ``u^(n-1) e^-psi(u) / Gamma(n) phi(t)``, at most ``log p(X, u)``."""
