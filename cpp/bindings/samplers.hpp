@@ -1,12 +1,14 @@
 // Which chain a sampler's options mean, and how they are read from Python: a name and numbers.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 
 #include "arrays.hpp"
 #include "mixwood/sampler/gibbs.hpp"
 #include "mixwood/sampler/options.hpp"
+#include "mixwood/sampler/split_merge.hpp"
 
 namespace mixwood::bindings {
 
@@ -15,6 +17,10 @@ struct ChainFor;
 template <Family F>
 struct ChainFor<GibbsOptions, F> {
   using type = GibbsChain<F>;
+};
+template <Family F>
+struct ChainFor<SplitMergeOptions, F> {
+  using type = SplitMergeChain<F>;
 };
 template <class Options, Family F>
 using ChainOf = typename ChainFor<Options, F>::type;
@@ -29,6 +35,9 @@ inline SamplerOptions sampler_options(const std::string& name,
     return found->second;
   };
   if (name == "gibbs") return GibbsOptions{.subset = number("subset", 0, n)};
+  if (name == "splitmerge")
+    return SplitMergeOptions{.scans = number("scans", 0, std::numeric_limits<int>::max()),
+                             .subset = number("subset", 0, n)};
   throw std::invalid_argument("sampler must be a known name");
 }
 

@@ -24,7 +24,7 @@ from mixwood.families import (
 )
 from mixwood.model import Mixture
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
-from mixwood.samplers import Gibbs
+from mixwood.samplers import Gibbs, SplitMerge
 
 if TYPE_CHECKING:
     from mixwood import datasets, reference, testing
@@ -52,6 +52,7 @@ __all__ = [
     "Poisson",
     "Posterior",
     "SphericalGaussian",
+    "SplitMerge",
     "bhc",
     "datasets",
     "hyper",

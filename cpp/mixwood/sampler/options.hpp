@@ -9,6 +9,11 @@ struct GibbsOptions {
   int subset;  // rows a sweep visits; 0: all
 };
 
-using SamplerOptions = std::variant<GibbsOptions>;
+struct SplitMergeOptions {
+  int scans;   // restricted scans that make a launch state
+  int subset;  // rows a sweep visits; 0: all
+};
+
+using SamplerOptions = std::variant<GibbsOptions, SplitMergeOptions>;
 
 }  // namespace mixwood
