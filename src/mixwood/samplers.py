@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from mixwood.checks import shown, whole_number
 
-__all__ = ["Gibbs", "Sampler", "SplitMerge", "as_sampler"]
+__all__ = ["Gibbs", "Sampler", "Slice", "SplitMerge", "as_sampler"]
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,42 @@ class SplitMerge:
         return {"scans": min(self.scans, 2**31 - 1), "subset": min(self.subset or 0, n)}
 
 
-Sampler: TypeAlias = Gibbs | SplitMerge
+@dataclass(frozen=True)
+class Slice:
+    """The slice sampler: explicit jumps and cluster parameters, then all items at once.
 
-_BY_NAME: dict[str, type[Sampler]] = {kind.name: kind for kind in (Gibbs, SplitMerge)}
+    Exact, without truncation: slice variables leave each item finitely many clusters to
+    choose from. Within an iteration items are independent of each other, at the price of
+    slower mixing than `Gibbs`, whose items see each other with the parameters integrated
+    out. It needs a likelihood whose parameters can be drawn, which all of mixwood's have.
+
+    Notes
+    -----
+    Given ``u``, with ``tau = 1 + u``: each cluster gets a jump ``w ~ Gamma(|c| - sigma, tau)``
+    and its parameters from their posterior; each item a slice ``s ~ Uniform(0, w)``; the
+    jumps of no item above the smallest slice are drawn from their Poisson process, with
+    parameters from the prior; and an item joins a cluster with ``w > s`` with weight
+    ``f(x | parameters)``. Items whose slice is below a floor that depends on ``u`` and the
+    prior's parameters alone stay for this iteration; else, with ``sigma`` of 1/2 and above,
+    infinitely many jumps would be expected. Then ``u`` and the prior's random parameters
+    are drawn given the partition, so ``log_joint`` means what it does everywhere.
+
+    Examples
+    --------
+    >>> Slice()
+    Slice()
+    """
+
+    name: ClassVar[str] = "slice"
+
+    def options(self, n: int) -> dict[str, int]:  # noqa: ARG002
+        """Return the numbers that the core wants: none."""
+        return {}
+
+
+Sampler: TypeAlias = Gibbs | SplitMerge | Slice
+
+_BY_NAME: dict[str, type[Sampler]] = {kind.name: kind for kind in (Gibbs, SplitMerge, Slice)}
 
 
 def as_sampler(value: Any) -> Sampler:

@@ -23,6 +23,7 @@ namespace mixwood {
 class Categorical {
  public:
   class Clusters;
+  class Atoms;
 
   // `codes` is n x d, kept by the caller; the categories of column j are at offsets[j] ... in
   // `pseudo_counts`; `offsets` has d + 1 entries.
@@ -130,6 +131,7 @@ class Categorical::Clusters {
     family_.subtract(counts(slot), s);
     refresh(slot);
   }
+  void read(int slot, double* s) { std::copy_n(counts(slot), size_, s); }
 
   double log_marginal(int slot) { return family_.log_marginal(counts(slot)); }
 

@@ -78,6 +78,7 @@ class RefreshedClusters {
     family_.subtract(statistic(slot), s);
     refreshed(slot);
   }
+  void read(int slot, double* s) { std::copy_n(statistic(slot), family_.statistic_size(), s); }
   void load(std::span<const int> rows) { block_.load(family_, rows); }
 
  protected:

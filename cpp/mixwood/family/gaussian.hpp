@@ -26,6 +26,7 @@ namespace mixwood {
 class Gaussian {
  public:
   class Clusters;
+  class Atoms;
 
   // `rows` is n x d, kept by the caller; `psi` is d x d.
   Gaussian(std::span<const double> rows, int n, int d, double r, double nu,
@@ -215,6 +216,10 @@ class Gaussian::Clusters {
   void subtract(int slot, const double* s) {
     family_.subtract(statistic(slot), s);
     refactor(slot);
+  }
+
+  void read(int slot, double* s) const {
+    std::copy_n(statistic(slot), family_.statistic_size(), s);
   }
 
   double log_marginal(int slot) const {

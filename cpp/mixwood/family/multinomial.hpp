@@ -22,6 +22,7 @@ namespace mixwood {
 class Multinomial {
  public:
   class Clusters;
+  class Atoms;
 
   // Compressed sparse rows, kept by the caller: row i has words[starts[i] .. starts[i+1]).
   Multinomial(std::span<const std::int64_t> starts, std::span<const std::int32_t> words,
@@ -186,6 +187,10 @@ class Multinomial::Clusters {
   }
   void merge(int slot, const double* s) { add(slot, s, 1); }
   void subtract(int slot, const double* s) { add(slot, s, -1); }
+  void read(int slot, double* s) const {
+    for (int v = 0; v < family_.width(); ++v) s[v] = table_[at(v, slot)];
+    s[family_.width()] = totals_[slot];
+  }
 
   double log_marginal(int slot) const { return log_marginals_[slot]; }
 

@@ -14,6 +14,8 @@ struct SplitMergeOptions {
   int subset;  // rows a sweep visits; 0: all
 };
 
-using SamplerOptions = std::variant<GibbsOptions, SplitMergeOptions>;
+struct SliceOptions {};
+
+using SamplerOptions = std::variant<GibbsOptions, SplitMergeOptions, SliceOptions>;
 
 }  // namespace mixwood
