@@ -9,9 +9,9 @@ import pytest
 
 import mixwood as mw
 from mixwood.chains import make_chain
-from mixwood.reference import GibbsChain, SplitMergeChain
+from mixwood.reference import GibbsChain, SliceChain, SplitMergeChain
 
-TWINS = {mw.Gibbs: GibbsChain, mw.SplitMerge: SplitMergeChain}
+TWINS = {mw.Gibbs: GibbsChain, mw.SplitMerge: SplitMergeChain, mw.Slice: SliceChain}
 
 
 def both_chains(likelihood, X, prior, seed, labels, sampler=None):
@@ -50,12 +50,27 @@ def test_same_draws(family_case, prior, seed, start):
     assert_same_draws(*both_chains(likelihood, X, prior, seed, labels), 12)
 
 
-@pytest.mark.parametrize("start", ["one", "singletons"])
-def test_same_splits_and_merges(family_case, prior, seed, start):
+def test_same_splits_and_merges(family_case, prior, seed):
     likelihood, X = family_case(18)
-    labels = np.zeros(18) if start == "one" else np.arange(18)
+    labels = np.arange(18) // 6
     sampler = mw.SplitMerge(scans=2, subset=3)
     assert_same_draws(*both_chains(likelihood, X, prior, seed, labels, sampler), 12)
+
+
+def test_same_slices(family_case, prior, seed):
+    likelihood, X = family_case(18)
+    labels = np.arange(18) // 2
+    assert_same_draws(*both_chains(likelihood, X, prior, seed, labels, mw.Slice()), 8)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 8, 17])
+@pytest.mark.parametrize(
+    "likelihood", [mw.Gaussian(), mw.DiagonalGaussian(), mw.SphericalGaussian(), mw.Poisson()]
+)
+def test_same_slices_at_every_width(likelihood, d, seed):
+    X = np.random.default_rng(seed).poisson(4.0, (40, d))
+    chains = both_chains(likelihood, X, mw.NGGP(), seed, np.arange(40) % 5, mw.Slice())
+    assert_same_draws(*chains, 2)
 
 
 @pytest.mark.parametrize("sampler", [mw.Gibbs(subset=6), mw.SplitMerge(subset=6)])

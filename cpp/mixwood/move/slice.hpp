@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -38,7 +37,8 @@ class SliceSweep {
     draw_cluster_jumps(state, random);
     draw_slices(state.partition, jumps.floor(state.partition.n_rows()), random);
     if (movers_.empty()) return;
-    const double least = std::min_element(movers_.begin(), movers_.end(), by_slice)->slice;
+    double least = movers_.front().slice;
+    for (const Mover& mover : movers_) least = std::min(least, mover.slice);
     add_free_jumps(jumps, least, random);
     draw_atoms(state, least, random);
     for (Mover& mover : movers_) mover.uniform = random.uniform();
@@ -62,8 +62,6 @@ class SliceSweep {
     double uniform;
     int choice;
   };
-
-  static bool by_slice(const Mover& a, const Mover& b) { return a.slice < b.slice; }
 
   // Clusters in order of appearance.
   void draw_cluster_jumps(const State<F>& state, Stream& random) {
@@ -118,21 +116,19 @@ class SliceSweep {
 
   // Rows by falling slice: a block's rows then have about the same atoms to choose from.
   void choose(const std::atomic<bool>& stop) {
-    order_.resize(movers_.size());
-    std::iota(order_.begin(), order_.end(), 0);
-    std::sort(order_.begin(), order_.end(),
-              [&](int a, int b) { return by_slice(movers_[b], movers_[a]); });
+    std::sort(movers_.begin(), movers_.end(),
+              [](const Mover& a, const Mover& b) { return a.slice > b.slice; });
     int scored = 0;
     int allowed = 0;
-    for (std::size_t start = 0; start < order_.size() && !stop; start += block) {
-      const std::size_t end = std::min<std::size_t>(start + block, order_.size());
+    for (std::size_t start = 0; start < movers_.size() && !stop; start += block) {
+      const std::size_t end = std::min<std::size_t>(start + block, movers_.size());
       rows_.clear();
-      for (std::size_t k = start; k < end; ++k) rows_.push_back(movers_[order_[k]].row);
-      while (may_join(scored, movers_[order_[end - 1]].slice)) ++scored;
+      for (std::size_t k = start; k < end; ++k) rows_.push_back(movers_[k].row);
+      while (may_join(scored, movers_[end - 1].slice)) ++scored;
       atoms_.load(rows_);
       atoms_.score(scored, scores_.data());
       for (std::size_t k = start; k < end; ++k) {
-        Mover& mover = movers_[order_[k]];
+        Mover& mover = movers_[k];
         while (may_join(allowed, mover.slice)) ++allowed;
         mover.choice = pick(allowed, static_cast<int>(k - start), mover.uniform);
       }
@@ -173,7 +169,7 @@ class SliceSweep {
   typename F::Atoms atoms_;
   std::vector<Jump> jumps_;
   std::vector<Mover> movers_;
-  std::vector<int> jump_of_slot_, order_, rows_;
+  std::vector<int> jump_of_slot_, rows_;
   std::vector<double> statistic_, free_jumps_, scores_, weights_;
 };
 
