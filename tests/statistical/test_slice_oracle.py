@@ -15,7 +15,7 @@ from mixwood.testing import goodness_of_fit, joint_distribution_test, long_chain
 
 
 def test_slice_is_exact(some_pair, seed):
-    result = goodness_of_fit(*some_pair, "slice", replicates=20_000, iterations=5, seed=seed)
+    result = goodness_of_fit(*some_pair, "slice", replicates=20_000, iterations=3, seed=seed)
     assert result.passed(), result
 
 
@@ -24,7 +24,7 @@ def test_heavy_tails_are_exact(sigma, cases, seed):
     """Without a floor the expected number of jumps would be infinite here."""
     likelihood, X = cases["spherical"]
     model = mw.Mixture(likelihood, mw.NGGP(alpha=1.0, sigma=sigma))
-    result = goodness_of_fit(model, X, "slice", replicates=20_000, iterations=5, seed=seed)
+    result = goodness_of_fit(model, X, "slice", replicates=20_000, iterations=3, seed=seed)
     assert result.passed(), result
 
 
@@ -33,7 +33,7 @@ def test_few_and_many_jumps_are_exact(alpha, cases, seed):
     """The floor far below 1, and above it: many jumps, of which only the large ones are drawn."""
     likelihood, X = cases["spherical"]
     model = mw.Mixture(likelihood, mw.DirichletProcess(alpha=alpha))
-    result = goodness_of_fit(model, X, "slice", replicates=20_000, iterations=30, seed=seed)
+    result = goodness_of_fit(model, X, "slice", replicates=20_000, iterations=12, seed=seed)
     assert result.passed(), result
 
 
@@ -41,13 +41,13 @@ def test_few_and_many_jumps_are_exact(alpha, cases, seed):
 def test_a_long_chain_finds_the_posterior(start, cases, seed):
     likelihood, X = cases["gaussian"]
     model = mw.Mixture(likelihood, mw.NGGP())
-    result = long_chain_test(model, X, "slice", start=start, seed=seed)
+    result = long_chain_test(model, X, "slice", start=start, thin=2, seed=seed)
     assert result.passed(), result
 
 
 def test_the_joint_distribution_stays(seed):
     model = mw.Mixture(mw.DiagonalGaussian().resolve_standard(1), mw.NGGP())
-    result = joint_distribution_test(model, 12, "slice", replicates=500, rounds=3, seed=seed)
+    result = joint_distribution_test(model, 12, "slice", replicates=400, rounds=2, seed=seed)
     assert result.passed(), result
 
 

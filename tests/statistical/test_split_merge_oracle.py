@@ -18,7 +18,7 @@ SAMPLER = mw.SplitMerge(scans=2, subset=1)
 
 
 def test_split_merge_is_exact(some_pair, seed):
-    result = goodness_of_fit(*some_pair, SAMPLER, replicates=20_000, iterations=5, seed=seed)
+    result = goodness_of_fit(*some_pair, SAMPLER, replicates=20_000, iterations=3, seed=seed)
     assert result.passed(), result
 
 
@@ -27,7 +27,7 @@ def test_any_number_of_scans_is_exact(scans, cases, seed):
     likelihood, X = cases["gaussian"]
     model = mw.Mixture(likelihood, mw.NGGP(alpha=0.8, sigma=0.4))
     sampler = mw.SplitMerge(scans=scans, subset=1)
-    result = goodness_of_fit(model, X, sampler, replicates=20_000, iterations=5, seed=seed)
+    result = goodness_of_fit(model, X, sampler, replicates=20_000, iterations=3, seed=seed)
     assert result.passed(), result
 
 
@@ -35,14 +35,14 @@ def test_any_number_of_scans_is_exact(scans, cases, seed):
 def test_a_long_chain_finds_the_posterior(start, cases, seed):
     likelihood, X = cases["gaussian"]
     model = mw.Mixture(likelihood, mw.NGGP())
-    result = long_chain_test(model, X, SAMPLER, start=start, seed=seed)
+    result = long_chain_test(model, X, SAMPLER, start=start, thin=2, seed=seed)
     assert result.passed(), result
 
 
 def test_the_joint_distribution_stays(seed):
     model = mw.Mixture(mw.Gaussian().resolve_standard(1), mw.NGGP())
     sampler = mw.SplitMerge(subset=2)
-    result = joint_distribution_test(model, 12, sampler, replicates=500, rounds=3, seed=seed)
+    result = joint_distribution_test(model, 12, sampler, replicates=400, rounds=2, seed=seed)
     assert result.passed(), result
 
 
@@ -74,8 +74,8 @@ class AnchorsScored(SplitMergeChain):
 def test_a_wrong_ratio_fails(wrong, cases, run_twin, seed):
     likelihood, X = cases["gaussian"]
     model = mw.Mixture(likelihood, mw.NGGP(alpha=1.0, sigma=0.6))
-    run = run_twin(wrong, model, X, 6, subset=1, scans=1)
-    result = goodness_of_fit(model, X, replicates=3000, seed=seed, run=run)
+    run = run_twin(wrong, model, X, 5, subset=1, scans=1)
+    result = goodness_of_fit(model, X, replicates=1000, seed=seed, run=run)
     assert result.p_value < 1e-6, result
 
 
