@@ -1,6 +1,5 @@
-#include "mixwood/family/categorical.hpp"
-
 #include "family.hpp"
+#include "mixwood/family/categorical_atoms.hpp"
 
 namespace mixwood::bindings {
 

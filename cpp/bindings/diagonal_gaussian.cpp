@@ -1,6 +1,5 @@
-#include "mixwood/family/diagonal_gaussian.hpp"
-
 #include "family.hpp"
+#include "mixwood/family/diagonal_gaussian_atoms.hpp"
 
 namespace mixwood::bindings {
 

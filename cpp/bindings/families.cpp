@@ -39,6 +39,8 @@ void bind_families(nb::module_& m) {
   nb::class_<AnyFamily>(m, "Family", "A conjugate family over the rows of a data set.")
       .def_prop_ro("n_rows", &AnyFamily::n_rows)
       .def_prop_ro("statistic_size", &AnyFamily::statistic_size)
+      .def_prop_ro("has_atoms", &AnyFamily::has_atoms,
+                   "Whether a cluster's parameters can be drawn, as the slice sampler must.")
       .def(
           "statistics",
           [](const AnyFamily& f, Rows rows) { return handed_over(statistics_of(f, rows)); },

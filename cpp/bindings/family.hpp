@@ -58,6 +58,7 @@ class AnyFamily {
   virtual void subtract(double* s, const double* t) const = 0;
   virtual double log_marginal(const double* s) const = 0;
   virtual double log_alone(int row) const = 0;
+  virtual bool has_atoms() const = 0;
   virtual std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels,
                                           Stream random, const SamplerOptions& options) const = 0;
   virtual std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule,
@@ -80,11 +81,15 @@ class BoundFamily final : public AnyFamily {
   void subtract(double* s, const double* t) const override { family_->subtract(s, t); }
   double log_marginal(const double* s) const override { return family_->log_marginal(s); }
   double log_alone(int row) const override { return family_->log_alone(row); }
+  bool has_atoms() const override { return AtomFamily<F>; }
   std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels, Stream random,
                                   const SamplerOptions& options) const override {
     return std::visit(
         [&]<class Options>(const Options& chosen) -> std::unique_ptr<AnyChain> {
-          return std::make_unique<ChainOf<Options, F>>(family_, prior, labels, random, chosen);
+          if constexpr (requires { typename ChainOf<Options, F>; })
+            return std::make_unique<ChainOf<Options, F>>(family_, prior, labels, random, chosen);
+          else
+            throw nb::type_error("this family cannot draw the atoms that the sampler needs");
         },
         options);
   }

@@ -1,6 +1,5 @@
-#include "mixwood/family/gaussian.hpp"
-
 #include "family.hpp"
+#include "mixwood/family/gaussian_atoms.hpp"
 
 namespace mixwood::bindings {
 

@@ -1,6 +1,5 @@
-#include "mixwood/family/multinomial.hpp"
-
 #include "family.hpp"
+#include "mixwood/family/multinomial_atoms.hpp"
 
 namespace mixwood::bindings {
 

@@ -1,6 +1,5 @@
-#include "mixwood/family/poisson.hpp"
-
 #include "family.hpp"
+#include "mixwood/family/poisson_atoms.hpp"
 
 namespace mixwood::bindings {
 

@@ -8,10 +8,13 @@
 #include "arrays.hpp"
 #include "mixwood/sampler/gibbs.hpp"
 #include "mixwood/sampler/options.hpp"
+#include "mixwood/sampler/slice.hpp"
+#include "mixwood/sampler/split_merge.hpp"
 #include "mixwood/sampler/tree.hpp"
 
 namespace mixwood::bindings {
 
+// Not defined for a family that the sampler cannot work with.
 template <class Options, Family F>
 struct ChainFor;
 template <Family F>
@@ -21,6 +24,14 @@ struct ChainFor<GibbsOptions, F> {
 template <Family F>
 struct ChainFor<TreeOptions, F> {
   using type = TreeChain<F>;
+};
+template <Family F>
+struct ChainFor<SplitMergeOptions, F> {
+  using type = SplitMergeChain<F>;
+};
+template <AtomFamily F>
+struct ChainFor<SliceOptions, F> {
+  using type = SliceChain<F>;
 };
 template <class Options, Family F>
 using ChainOf = typename ChainFor<Options, F>::type;
@@ -43,6 +54,9 @@ inline SamplerOptions sampler_options(const std::string& name,
                        .leaf_moves = number("leaf_moves", automatic, many),
                        .rebuild = number("rebuild", 0, many),
                        .max_leaves = number("max_leaves", 0, many)};
+  if (name == "splitmerge")
+    return SplitMergeOptions{.scans = number("scans", 0, many), .subset = number("subset", 0, n)};
+  if (name == "slice") return SliceOptions{};
   throw std::invalid_argument("sampler must be a known name");
 }
 

@@ -1,6 +1,5 @@
-#include "mixwood/family/spherical_gaussian.hpp"
-
 #include "family.hpp"
+#include "mixwood/family/spherical_gaussian_atoms.hpp"
 
 namespace mixwood::bindings {
 

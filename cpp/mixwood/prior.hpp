@@ -82,6 +82,10 @@ class Prior {
   double log_join(double size) const { return std::log(size - values_.sigma); }
   double log_new() const { return log_new_; }
 
+  // Given u, the jumps w that no row is in have, with x = tau w, the intensity
+  // rate x^(-1-sigma) e^-x. This is log rate.
+  double log_jump_rate() const { return log_new_ - log_gamma_one_; }
+
  private:
   PriorSettings settings_;
   PriorValues values_;

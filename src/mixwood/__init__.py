@@ -24,7 +24,7 @@ from mixwood.families import (
 )
 from mixwood.model import Mixture
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
-from mixwood.samplers import Gibbs
+from mixwood.samplers import Gibbs, Slice, SplitMerge
 
 if TYPE_CHECKING:
     from mixwood import datasets, reference, testing
@@ -51,7 +51,9 @@ __all__ = [
     "PitmanYor",
     "Poisson",
     "Posterior",
+    "Slice",
     "SphericalGaussian",
+    "SplitMerge",
     "bhc",
     "datasets",
     "hyper",

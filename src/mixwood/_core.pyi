@@ -16,6 +16,12 @@ class Family:
     @property
     def statistic_size(self) -> int: ...
 
+    @property
+    def has_atoms(self) -> bool:
+        """
+        Whether a cluster's parameters can be drawn, as the slice sampler must.
+        """
+
     def statistics(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """The additive statistic of some rows."""
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mixwood import hyper
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess, PitmanYor, Prior, start_values
-from mixwood.samplers import Sampler
+from mixwood.samplers import Sampler, Slice
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -118,7 +118,7 @@ def make_chain(
     from mixwood import _core
 
     if family is None:
-        family = bind_family(model, X)
+        family = bind_family(model, X, sampler)
     return _core.Chain(
         family,
         **prior_arguments(model.prior),
@@ -129,9 +129,23 @@ def make_chain(
     )
 
 
-def bind_family(model: Mixture, X: Data) -> _core.Family:
-    """Return the compiled family of a resolved model, or raise if a row's density is no number."""
+def bind_family(model: Mixture, X: Data, sampler: Sampler | None = None) -> _core.Family:
+    """Return the compiled family of a resolved model.
+
+    Raises
+    ------
+    ValueError
+        If a row's density is not a number.
+    TypeError
+        If the chains' `sampler` is given and cannot work with the likelihood.
+    """
     family = model.likelihood.bind(X)
+    if isinstance(sampler, Slice) and not family.has_atoms:
+        raise TypeError(
+            "sampler Slice() draws the parameters of the clusters, and the likelihood "
+            f"{type(model.likelihood).__name__} cannot: it has no atom sampler. Use one of the "
+            "marginal samplers, for example mw.Gibbs()"
+        )
     densities = family.log_alone()
     if not np.all(np.isfinite(densities)):
         row = int(np.flatnonzero(~np.isfinite(densities))[0])

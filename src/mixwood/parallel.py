@@ -87,7 +87,7 @@ def _run_on_joblib(
 
 def _run_alone(job: Job, seed: np.random.SeedSequence) -> tuple[NDArray[np.int32], ChainResult]:
     """Run one chain in this process, its time limit counted from here."""
-    family = bind_family(job.model, job.X)
+    family = bind_family(job.model, job.X, job.sampler)
     labels = _room_for_labels(job, 1)[0]
     chain = _start(job, seed, family, labels, _deadline(job))
     while not chain.finished:
@@ -123,7 +123,7 @@ def _run_in_threads(
     So all chains have come about as far when the time is over, however few the threads.
     """
     deadline = _deadline(job)
-    family = bind_family(job.model, job.X)
+    family = bind_family(job.model, job.X, job.sampler)
     labels = _room_for_labels(job, len(seeds))
     chains = [
         _start(job, seed, family, room, deadline) for seed, room in zip(seeds, labels, strict=True)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from mixwood.checks import shown, whole_number
 
-__all__ = ["Gibbs", "Sampler", "Tree", "as_sampler"]
+__all__ = ["Gibbs", "Sampler", "Slice", "SplitMerge", "Tree", "as_sampler"]
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,87 @@ class Tree:
         }
 
 
-Sampler: TypeAlias = Gibbs | Tree
+@dataclass(frozen=True)
+class SplitMerge:
+    """Split-merge: whole clusters are split or merged at once, and a Gibbs sweep does the rest.
 
-_BY_NAME: dict[str, type[Sampler]] = {kind.name: kind for kind in (Gibbs, Tree)}
+    Exact. Crosses where Gibbs is stuck, if a cluster has an obvious split; proposals are
+    drawn blindly among all pairs of items, so with many clusters few are accepted.
+
+    Parameters
+    ----------
+    scans : int
+        How many restricted Gibbs scans make the launch state of a proposal.
+    subset : int, optional
+        How many items the Gibbs sweep visits, drawn uniformly; all by default.
+
+    Notes
+    -----
+    An iteration makes one proposal, then the sweep, then the parameters' update. The proposal
+    draws two items: if they are in one cluster it is to split that, else to merge the two.
+    With ``q`` the probability of the restricted scan that gives the two sides ``A`` and ``B``
+    of ``S``, a split is accepted with probability ``min(1, r)`` and a merge with
+    ``min(1, 1/r)``::
+
+        r = kappa(n_A, u) kappa(n_B, u) / kappa(n_S, u)  P(X_A) P(X_B) / P(X_S)  / q
+
+    Examples
+    --------
+    >>> SplitMerge(scans=3)
+    SplitMerge(scans=3, subset=None)
+    """
+
+    scans: int = 5
+    subset: int | None = None
+
+    name: ClassVar[str] = "splitmerge"
+
+    def __post_init__(self) -> None:
+        whole_number(self.scans, "scans", at_least=0)
+        if self.subset is not None:
+            whole_number(self.subset, "subset", at_least=1)
+
+    def options(self, n: int) -> dict[str, int]:
+        """Return the numbers that the core wants for data of `n` rows."""
+        return {"scans": min(self.scans, 2**31 - 1), "subset": min(self.subset or 0, n)}
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The slice sampler: explicit jumps and cluster parameters, then all items at once.
+
+    Exact, without truncation: slice variables leave each item finitely many clusters to
+    choose from. Within an iteration items are independent of each other, at the price of
+    slower mixing than `Gibbs`, whose items see each other with the parameters integrated
+    out. It needs a likelihood whose parameters can be drawn, which all of mixwood's have.
+
+    Notes
+    -----
+    Given ``u``, with ``tau = 1 + u``: each cluster gets a jump ``w ~ Gamma(|c| - sigma, tau)``
+    and its parameters from their posterior; each item a slice ``s ~ Uniform(0, w)``; the
+    jumps of no item above the smallest slice are drawn from their Poisson process, with
+    parameters from the prior; and an item joins a cluster with ``w > s`` with weight
+    ``f(x | parameters)``. Items whose slice is below a floor that depends on ``u`` and the
+    prior's parameters alone stay for this iteration; else, with ``sigma`` of 1/2 and above,
+    infinitely many jumps would be expected. Then ``u`` and the prior's random parameters
+    are drawn given the partition, so ``log_joint`` means what it does everywhere.
+
+    Examples
+    --------
+    >>> Slice()
+    Slice()
+    """
+
+    name: ClassVar[str] = "slice"
+
+    def options(self, n: int) -> dict[str, int]:  # noqa: ARG002
+        """Return the numbers that the core wants: none."""
+        return {}
+
+
+Sampler: TypeAlias = Gibbs | Slice | SplitMerge | Tree
+
+_BY_NAME: dict[str, type[Sampler]] = {kind.name: kind for kind in (Tree, Gibbs, SplitMerge, Slice)}
 
 
 def as_sampler(value: Any) -> Sampler:

@@ -2,139 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cache
 from math import log
 
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.sparse import csr_array
 
 import mixwood as mw
-from mixwood.reference import GibbsChain, family_of, priors
-from mixwood.reference.families import Family, dense
-from mixwood.testing import goodness_of_fit, long_chain_test, seed_of
-
-PRIORS = {
-    "dp": mw.DirichletProcess(alpha=1.3),
-    "dp-random": mw.DirichletProcess(),
-    "nggp": mw.NGGP(alpha=0.8, sigma=0.4),
-    "nggp-random": mw.NGGP(),
-    "nggp-fixed-alpha": mw.NGGP(alpha=1.0),
-    "nig-random": mw.NormalizedInverseGaussian(),
-    "py": mw.PitmanYor(theta=0.9, sigma=0.3),
-    "py-random": mw.PitmanYor(),
-}
-
-# data for which many partitions are likely (else a wrong sampler may pass), with missing entries
-HOLE = np.nan
-CASES = {
-    "gaussian": (
-        mw.Gaussian(r=0.2, nu=4, mean=[1.0, 0.5], scale=[[3.0, 0.5], [0.5, 2.0]]),
-        [[0.1, 0.4], [-0.3, 1.9], [2.1, 0.2], [1.7, -0.8], [0.9, 1.1]],
-    ),
-    "diagonal": (
-        mw.DiagonalGaussian(r=0.2, nu=3, mean=[1.0, 0.5], scale=[3.0, 2.0]),
-        [[0.1, HOLE], [-0.3, 1.9], [2.1, 0.2], [HOLE, -0.8], [0.9, 1.1]],
-    ),
-    "spherical": (
-        mw.SphericalGaussian(r=0.2, nu=3, mean=[1.0, 0.5], scale=2.5),
-        [[0.1, 0.4], [-0.3, 1.9], [2.1, 0.2], [1.7, -0.8], [0.9, 1.1]],
-    ),
-    "multinomial": (
-        mw.Multinomial(beta=0.5),
-        csr_array(np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1], [0, 0, 0], [3, 0, 0]])),
-    ),
-    "bernoulli": (
-        mw.Bernoulli(a=0.6, b=1.2),
-        [[1, 0, 1], [0, 0, HOLE], [1, 1, 1], [0, 1, 0], [1, 0, 0]],
-    ),
-    "categorical": (mw.Categorical(), [[0, 2], [1, 1], [0, HOLE], [2, 0], [0, 2]]),
-    "poisson": (mw.Poisson(shape=2.0), [[0, 3], [4, 1], [HOLE, 2], [6, 0], [1, 5]]),
-}
+from mixwood.reference import GibbsChain, priors
+from mixwood.testing import goodness_of_fit, long_chain_test
 
 
-@pytest.fixture
-def seed(request):
-    return seed_of(request.node.name)
-
-
-@pytest.mark.parametrize("family", CASES)
-@pytest.mark.parametrize("prior", PRIORS)
-def test_gibbs_is_exact(prior, family, seed):
-    likelihood, X = CASES[family]
-    model = mw.Mixture(likelihood, PRIORS[prior])
+def test_gibbs_is_exact(small_prior, small_case, seed):
+    likelihood, X = small_case
+    model = mw.Mixture(likelihood, small_prior)
     result = goodness_of_fit(model, X, "gibbs", iterations=10, seed=seed)
     assert result.passed(), result
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-def test_gibbs_on_a_subset_is_exact(prior, seed):
-    likelihood, X = CASES["gaussian"]
-    model = mw.Mixture(likelihood, PRIORS[prior])
+def test_gibbs_on_a_subset_is_exact(small_prior, cases, seed):
+    likelihood, X = cases["gaussian"]
+    model = mw.Mixture(likelihood, small_prior)
     result = goodness_of_fit(model, X, mw.Gibbs(subset=2), iterations=10, seed=seed)
     assert result.passed(), result
 
 
 @pytest.mark.parametrize("start", ["one", "singletons"])
-@pytest.mark.parametrize("prior", PRIORS)
-def test_a_long_chain_finds_the_posterior(prior, start, seed):
-    likelihood, X = CASES["gaussian"]
-    model = mw.Mixture(likelihood, PRIORS[prior])
+def test_a_long_chain_finds_the_posterior(small_prior, start, cases, seed):
+    likelihood, X = cases["gaussian"]
+    model = mw.Mixture(likelihood, small_prior)
     result = long_chain_test(model, X, "gibbs", start=start, seed=seed)
     assert result.passed(), result
 
 
-class Remembered(Family[tuple[int, ...]]):
-    """A family over row numbers that computes each log marginal once: fast for few rows."""
-
-    def __init__(self, likelihood, X):
-        family, rows = family_of(likelihood), dense(X)
-        self.log_marginal = cache(lambda stat: family.log_marginal(family.of(rows[list(stat)])))
-
-    def empty(self):
-        return ()
-
-    def observe(self, stat, row):
-        return tuple(sorted((*stat, int(row[0]))))
-
-    def forget(self, stat, row):
-        place = stat.index(int(row[0]))
-        return stat[:place] + stat[place + 1 :]
-
-    def merge(self, a, b):
-        return tuple(sorted(a + b))
-
-    def log_marginal(self, stat):
-        raise NotImplementedError  # set for each instance
-
-
-def run_twin(chain_class, model, X, iterations):
-    """Return a `run` for `goodness_of_fit` that runs a Python chain from each start."""
-    X = model.likelihood.check(X)
-    model = replace(model, likelihood=model.likelihood.resolve(X))
-    family = Remembered(model.likelihood, X)
-    names = ("labels", "log_u", "log_alpha", "sigma", "theta")
-
-    def run(starts, rng):
-        chain = chain_class(model, X, starts["labels"][0], rng)
-        chain.family, chain.X = family, np.arange(X.shape[0])[:, None]
-        finals = {name: np.empty_like(starts[name]) for name in names}
-        for i in range(len(starts["labels"])):
-            chain.set_state(*(starts[name][i] for name in names))
-            chain.iterate(iterations)
-            for name in names:
-                finals[name][i] = getattr(chain, name)
-        return finals
-
-    return run
-
-
-@pytest.mark.parametrize("prior", PRIORS)
-def test_the_twin_is_exact(prior, seed):
-    likelihood, X = CASES["gaussian"]
-    model = mw.Mixture(likelihood, PRIORS[prior])
+def test_the_twin_is_exact(small_prior, cases, run_twin, seed):
+    likelihood, X = cases["gaussian"]
+    model = mw.Mixture(likelihood, small_prior)
     run = run_twin(GibbsChain, model, X[:4], 3)
     result = goodness_of_fit(model, X[:4], replicates=2000, seed=seed, run=run)
     assert result.passed(), result
@@ -174,8 +77,8 @@ class RowLeftIn(GibbsChain):
 
 
 @pytest.mark.parametrize("wrong", [WrongSize, WrongNew, RowLeftIn], ids=lambda c: c.__name__)
-def test_a_wrong_weight_fails(wrong, seed):
-    likelihood, X = CASES["gaussian"]
+def test_a_wrong_weight_fails(wrong, cases, run_twin, seed):
+    likelihood, X = cases["gaussian"]
     model = mw.Mixture(likelihood, mw.NGGP(alpha=1.0, sigma=0.6))
     run = run_twin(wrong, model, X, 5)
     result = goodness_of_fit(model, X, replicates=3000, seed=seed, run=run)
@@ -209,9 +112,9 @@ def one_singleton_too_many(right):
         ("slice_sigma", one_singleton_too_many),
     ],
 )
-def test_a_wrong_parameter_update_fails(update, mutate, seed, monkeypatch):
+def test_a_wrong_parameter_update_fails(update, mutate, cases, run_twin, seed, monkeypatch):
     monkeypatch.setattr(priors, update, mutate(getattr(priors, update)))
-    likelihood, X = CASES["gaussian"]
+    likelihood, X = cases["gaussian"]
     model = mw.Mixture(likelihood, mw.NGGP())
     run = run_twin(GibbsChain, model, X[:4], 4)
     result = goodness_of_fit(model, X[:4], replicates=4000, seed=seed, run=run)
@@ -219,13 +122,11 @@ def test_a_wrong_parameter_update_fails(update, mutate, seed, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("family", CASES)
-@pytest.mark.parametrize("prior", PRIORS)
-def test_p_values_are_uniform_over_fresh_seeds(prior, family):
-    likelihood, X = CASES[family]
-    model = mw.Mixture(likelihood, PRIORS[prior])
+def test_p_values_are_uniform_over_fresh_seeds(small_prior, small_case):
+    likelihood, X = small_case
+    model = mw.Mixture(likelihood, small_prior)
     seeds = np.random.SeedSequence().generate_state(50, np.uint64).tolist()
-    print(f"\n{prior}, {family}: seeds {seeds}")
+    print(f"\n{model}: seeds {seeds}")
     results = [
         goodness_of_fit(model, X, "gibbs", replicates=15_000, iterations=10, seed=seed)
         for seed in seeds
@@ -235,6 +136,6 @@ def test_p_values_are_uniform_over_fresh_seeds(prior, family):
         p_values[name] = [r.parameter_p_values[name] for r in results]
     for name, values in p_values.items():
         uniformity = stats.kstest(values, "uniform").pvalue
-        print(f"{prior}, {family}, {name}: smallest {min(values):.2g}, uniform {uniformity:.2g}")
+        print(f"{name}: smallest {min(values):.2g}, uniform {uniformity:.2g}")
         # Some 170 of these: one false alarm in 500 runs of them all.
         assert uniformity > 1e-5, name

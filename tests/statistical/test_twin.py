@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
 import mixwood as mw
 from mixwood.chains import make_chain
-from mixwood.reference import GibbsChain
-from mixwood.testing import seed_of
+from mixwood.reference import GibbsChain, SliceChain, SplitMergeChain
 
-
-@pytest.fixture
-def seed(request):
-    return seed_of(request.node.name)
+TWINS = {mw.Gibbs: GibbsChain, mw.SplitMerge: SplitMergeChain, mw.Slice: SliceChain}
 
 
 def both_chains(likelihood, X, prior, seed, labels, sampler=None):
@@ -23,7 +21,7 @@ def both_chains(likelihood, X, prior, seed, labels, sampler=None):
     labels = np.asarray(labels, dtype=np.int32)
     core = make_chain(model, X, labels, np.random.PCG64(seed), sampler)
     rng = np.random.Generator(np.random.PCG64(seed))
-    twin = GibbsChain(model, X, labels, rng, sampler.subset)
+    twin = TWINS[type(sampler)](model, X, labels, rng, **asdict(sampler))
     return core, twin, model.likelihood.row_constants(X).sum()
 
 
@@ -52,9 +50,33 @@ def test_same_draws(family_case, prior, seed, start):
     assert_same_draws(*both_chains(likelihood, X, prior, seed, labels), 12)
 
 
-def test_same_draws_of_a_subset(prior, seed):
+def test_same_splits_and_merges(family_case, prior, seed):
+    likelihood, X = family_case(18)
+    labels = np.arange(18) // 6
+    sampler = mw.SplitMerge(scans=2, subset=3)
+    assert_same_draws(*both_chains(likelihood, X, prior, seed, labels, sampler), 12)
+
+
+def test_same_slices(family_case, prior, seed):
+    likelihood, X = family_case(18)
+    labels = np.arange(18) // 2
+    assert_same_draws(*both_chains(likelihood, X, prior, seed, labels, mw.Slice()), 8)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 8, 17])
+@pytest.mark.parametrize(
+    "likelihood", [mw.Gaussian(), mw.DiagonalGaussian(), mw.SphericalGaussian(), mw.Poisson()]
+)
+def test_same_slices_at_every_width(likelihood, d, seed):
+    X = np.random.default_rng(seed).poisson(4.0, (40, d))
+    chains = both_chains(likelihood, X, mw.NGGP(), seed, np.arange(40) % 5, mw.Slice())
+    assert_same_draws(*chains, 2)
+
+
+@pytest.mark.parametrize("sampler", [mw.Gibbs(subset=6), mw.SplitMerge(subset=6)])
+def test_same_draws_of_a_subset(sampler, prior, seed):
     X = np.random.default_rng(seed).normal(size=(20, 2))
-    chains = both_chains(mw.Gaussian(), X, prior, seed, np.arange(20) // 3, mw.Gibbs(subset=6))
+    chains = both_chains(mw.Gaussian(), X, prior, seed, np.arange(20) // 3, sampler)
     assert_same_draws(*chains, 30)
 
 

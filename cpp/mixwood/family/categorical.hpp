@@ -23,6 +23,7 @@ namespace mixwood {
 class Categorical {
  public:
   class Clusters;
+  class Atoms;
 
   // `codes` is n x d, kept by the caller; the categories of column j are at offsets[j] ... in
   // `pseudo_counts`; `offsets` has d + 1 entries.
@@ -130,11 +131,11 @@ class Categorical::Clusters {
     family_.subtract(counts(slot), s);
     refresh(slot);
   }
+  void read(int slot, double* s) const { std::copy_n(statistic(slot), size_, s); }
 
   const double* statistic(int slot) const {
     return counts_.data() + static_cast<std::size_t>(slot) * size_;
   }
-  void copy_statistic(int slot, double* s) const { std::copy_n(statistic(slot), size_, s); }
   double log_marginal(int slot) const { return family_.log_marginal(statistic(slot)); }
 
   void load(std::span<const int> rows) {

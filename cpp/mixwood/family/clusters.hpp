@@ -81,7 +81,7 @@ class RefreshedClusters {
   const double* statistic(int slot) const {
     return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
   }
-  void copy_statistic(int slot, double* s) const {
+  void read(int slot, double* s) const {
     std::copy_n(statistic(slot), family_.statistic_size(), s);
   }
   void load(std::span<const int> rows) { block_.load(family_, rows); }

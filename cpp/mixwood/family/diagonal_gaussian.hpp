@@ -24,6 +24,7 @@ namespace mixwood {
 class DiagonalGaussian {
  public:
   class Clusters;
+  class Atoms;
 
   DiagonalGaussian(std::span<const double> rows, int n, int d, double r, double nu)
       : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), alone_(n) {

@@ -4,10 +4,15 @@
 //   statistic_size() doubles, all zeros when empty. Read-only, shared by all chains.
 // Family::Clusters: the statistics of many clusters at once, one a slot, with whatever is
 //   cached to score a block of rows against all of them. One a chain.
+//
+// An AtomFamily also has Family::Atoms: clusters by their parameters rather than their rows, for
+// the conditional samplers. In a file of their own beside the family's.
 #pragma once
 
 #include <concepts>
 #include <span>
+
+#include "mixwood/random/stream.hpp"
 
 namespace mixwood {
 
@@ -40,20 +45,33 @@ concept has_sparse_statistics =
 
 template <class C>
 concept ClusterScores = requires(C c, std::span<const int> numbers, const double* statistic,
-                                 double* scores, int slot, int b, int row) {
+                                 double* target, double* scores, int slot, int b, int row) {
   { C::rows_at_once } -> std::convertible_to<int>;
   c.grow(slot);   // room for so many slots
   c.clear(slot);  // the slot holds no rows
   c.observe(slot, row);
   c.forget(slot, row);
-  c.assign(slot, statistic);       // the slot holds the rows of this statistic
-  c.merge(slot, statistic);        // ... these rows too
-  c.subtract(slot, statistic);     // ... these rows no more
-  c.copy_statistic(slot, scores);  // the slot's statistic, written there
+  c.assign(slot, statistic);    // the slot holds the rows of this statistic
+  c.merge(slot, statistic);     // ... these rows too
+  c.subtract(slot, statistic);  // ... these rows no more
+  c.read(slot, target);         // the statistic, copied to there
   { c.log_marginal(slot) } -> std::same_as<double>;
   c.load(numbers);           // the rows of the block, at most rows_at_once
   c.score(numbers, scores);  // log P(x_b | X_slot) at [slot * rows_at_once + b]
   { c.score_without(slot, b) } -> std::same_as<double>;  // row b against the rest of its own slot
 };
+
+template <class A>
+concept AtomScores = requires(A a, std::span<const int> rows, const double* statistic,
+                              Stream& random, double* scores, int atom, int count) {
+  { A::rows_at_once } -> std::convertible_to<int>;
+  a.resize(count);                  // so many atoms, none of them drawn yet
+  a.draw(atom, statistic, random);  // parameters given the rows of a statistic; no rows: the prior
+  a.load(rows);                     // the rows of the block, at most rows_at_once
+  a.score(count, scores);  // log f(x_b | atom) of the first so many, at [atom * rows_at_once + b]
+};
+
+template <class F>
+concept AtomFamily = Family<F> && AtomScores<typename F::Atoms>;
 
 }  // namespace mixwood

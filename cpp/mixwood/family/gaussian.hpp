@@ -26,6 +26,7 @@ namespace mixwood {
 class Gaussian {
  public:
   class Clusters;
+  class Atoms;
 
   // `rows` is n x d, kept by the caller; `psi` is d x d.
   Gaussian(std::span<const double> rows, int n, int d, double r, double nu,
@@ -223,6 +224,10 @@ class Gaussian::Clusters {
     refactor(slot);
   }
 
+  void read(int slot, double* s) const {
+    std::copy_n(statistic(slot), family_.statistic_size(), s);
+  }
+
   double log_marginal(int slot) const {
     const double n = statistic(slot)[0];
     return family_.size_term(static_cast<int>(n)) -
@@ -233,9 +238,6 @@ class Gaussian::Clusters {
     return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
   }
 
-  void copy_statistic(int slot, double* s) const {
-    std::copy_n(statistic(slot), family_.statistic_size(), s);
-  }
   void load(std::span<const int> rows) { block_.load(family_, rows); }
 
   void score(std::span<const int> slots, double* scores) {

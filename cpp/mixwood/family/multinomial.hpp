@@ -23,6 +23,7 @@ namespace mixwood {
 class Multinomial {
  public:
   class Clusters;
+  class Atoms;
 
   // Rows together: the words that occur in them, and how often.
   struct Block {
@@ -229,8 +230,7 @@ class Multinomial::Clusters {
   }
   void merge(int slot, const double* s) { add(slot, s, 1); }
   void subtract(int slot, const double* s) { add(slot, s, -1); }
-
-  void copy_statistic(int slot, double* s) const {
+  void read(int slot, double* s) const {
     for (int v = 0; v < family_.width(); ++v) s[v] = table_[at(v, slot)];
     s[family_.width()] = totals_[slot];
   }

@@ -21,6 +21,7 @@ namespace mixwood {
 class Poisson {
  public:
   class Clusters;
+  class Atoms;
 
   Poisson(std::span<const double> rows, int n, int d, double shape, std::span<const double> rates)
       : rows_(rows), n_(n), d_(d), shape_(shape), rates_(rates.begin(), rates.end()), alone_(n) {

@@ -24,6 +24,7 @@ namespace mixwood {
 class SphericalGaussian {
  public:
   class Clusters;
+  class Atoms;
 
   SphericalGaussian(std::span<const double> rows, int n, int d, double r, double nu)
       : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), alone_(n) {

@@ -123,8 +123,8 @@ class AnchoredSplitMerge {
   double log_gain_of_merging(GuidedState<F>& state, int a, int b) {
     other_.resize(family_.statistic_size());
     union_.resize(family_.statistic_size());
-    state.clusters.copy_statistic(a, union_.data());
-    state.clusters.copy_statistic(b, other_.data());
+    state.clusters.read(a, union_.data());
+    state.clusters.read(b, other_.data());
     family_.merge(union_.data(), static_cast<const double*>(other_.data()));
     const int size_a = state.partition.size(a), size_b = state.partition.size(b);
     return state.log_kappa(size_a + size_b) + family_.log_marginal(union_.data()) -

@@ -68,6 +68,20 @@ struct Kernels {
                       const std::int32_t* table, std::int64_t stride, int slots, double beta,
                       int budget, double* scores);
 
+  // The same forms given a cluster's parameters in place of its rows. Gaussian, full covariance
+  // with Cholesky factor `factor`: base - |L^-1 (x - mean)|^2 / 2.
+  void (*normal)(int d, const double* factor, const double* mean, const double* rows, double base,
+                 double* scratch, double* scores);
+  // Gaussian, independent columns: in column j, base[j] - half[j] (x - mean[j])^2 where present.
+  void (*normal_columns)(int d, const double* mean, const double* half, const double* base,
+                         const double* rows, const double* present, double* scores);
+  // Poisson: in column j, x log_mean[j] - mean[j] where present.
+  void (*poisson_columns)(int d, const double* log_mean, const double* mean, const double* rows,
+                          const double* present, double* scores);
+  // Multinomial: one sparse row against `slots` clusters, scores[k] = sum of x table[word, k].
+  void (*weighted_sums)(int nonzeros, const std::int32_t* words, const std::int32_t* counts,
+                        const double* table, std::int64_t stride, int slots, double* scores);
+
   // values[k] = logGamma(values[k]), each > 0.
   void (*log_gammas)(int count, double* values);
 

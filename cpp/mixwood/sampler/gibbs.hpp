@@ -3,13 +3,13 @@
 #pragma once
 
 #include <memory>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "mixwood/sampler/options.hpp"
 #include "mixwood/sampler/state_chain.hpp"
+#include "mixwood/sampler/sweep_rows.hpp"
 
 namespace mixwood {
 
@@ -19,13 +19,11 @@ class GibbsChain final : public StateChain<F> {
   GibbsChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
              Stream random, const GibbsOptions& options)
       : StateChain<F>(std::move(family), prior, labels, random),
-        subset_(options.subset),
-        order_(labels.size()) {
-    std::iota(order_.begin(), order_.end(), 0);
-  }
+        rows_(labels.size(), options.subset) {}
 
   void iterate() override {
-    this->sweep_(this->state_, rows_to_visit(), this->random_, this->stop_, sweep_report_);
+    this->sweep_(this->state_, rows_.draw(this->random_), this->random_, this->stop_,
+                 sweep_report_);
     this->end_iteration();
   }
 
@@ -34,14 +32,7 @@ class GibbsChain final : public StateChain<F> {
   }
 
  private:
-  std::span<const int> rows_to_visit() {
-    if (subset_ == 0) return order_;
-    this->random_.shuffle_front(order_, subset_);
-    return std::span<const int>(order_).first(subset_);
-  }
-
-  int subset_;
-  std::vector<int> order_;
+  SweepRows rows_;
   MoveReport sweep_report_{"gibbs"};
 };
 

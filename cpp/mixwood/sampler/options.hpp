@@ -18,6 +18,13 @@ struct TreeOptions {
   int max_leaves;     // 0: every row is a leaf
 };
 
-using SamplerOptions = std::variant<GibbsOptions, TreeOptions>;
+struct SplitMergeOptions {
+  int scans;   // restricted scans that make a launch state
+  int subset;  // rows a sweep visits; 0: all
+};
+
+struct SliceOptions {};
+
+using SamplerOptions = std::variant<GibbsOptions, TreeOptions, SplitMergeOptions, SliceOptions>;
 
 }  // namespace mixwood

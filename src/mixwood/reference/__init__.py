@@ -1,8 +1,19 @@
-"""The model and its Gibbs sampler in plain numpy: nothing compiled, made to be read."""
+"""The model and its samplers in plain numpy: nothing compiled, made to be read."""
 
 from mixwood.reference.families import family_of
 from mixwood.reference.gibbs import GibbsChain
 from mixwood.reference.priors import log_eppf, log_kappa, psi
 from mixwood.reference.random import Stream
+from mixwood.reference.slice import SliceChain
+from mixwood.reference.split_merge import SplitMergeChain
 
-__all__ = ["GibbsChain", "Stream", "family_of", "log_eppf", "log_kappa", "psi"]
+__all__ = [
+    "GibbsChain",
+    "SliceChain",
+    "SplitMergeChain",
+    "Stream",
+    "family_of",
+    "log_eppf",
+    "log_kappa",
+    "psi",
+]

@@ -80,11 +80,15 @@ class Stream:
         cumulative = np.cumsum(np.exp(log_weights - np.max(log_weights)))
         return int(np.searchsorted(cumulative, self.uniform() * cumulative[-1], side="right"))
 
+    def below(self, count: int) -> int:
+        """Draw from ``0..count-1``."""
+        return floor(self.uniform() * count)
+
     def shuffle_front(self, order: IntArray, count: int) -> None:
         """Bring `count` entries, drawn without replacement, to the front of `order`."""
         n = len(order)
         for j in range(count):
-            k = j + floor(self.uniform() * (n - j))
+            k = j + self.below(n - j)
             order[j], order[k] = order[k], order[j]
 
     def slice_line(

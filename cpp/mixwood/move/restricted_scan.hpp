@@ -1,0 +1,115 @@
+// Gibbs restricted to two clusters, A and B: the proposals of split-merge (Jain and Neal 2004).
+//
+// Of a set of rows two, the anchors, stay where they are, one on each side; the others, the items,
+// are visited in turn and join a side with weight kappa(n_A + 1, u)/kappa(n_A, u) P(x | X_A).
+// Nothing here knows the current partition, so a launch state cannot depend on it.
+#pragma once
+
+#include <atomic>
+#include <cmath>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "mixwood/family/family.hpp"
+#include "mixwood/numerics/special.hpp"
+#include "mixwood/prior.hpp"
+#include "mixwood/random/stream.hpp"
+
+namespace mixwood {
+
+enum Side : int { side_a = 0, side_b = 1 };
+
+template <Family F>
+class RestrictedScan {
+ public:
+  explicit RestrictedScan(const F& family) : clusters_(family) { clusters_.grow(2); }
+
+  // The launch state: sides by the toss of a coin, then so many scans.
+  void launch(int anchor_a, int anchor_b, std::span<const int> items, int scans, const Prior& prior,
+              Stream& random, const std::atomic<bool>& stop) {
+    for (const Side side : {side_a, side_b}) {
+      clusters_.clear(side);
+      clusters_.observe(side, side == side_a ? anchor_a : anchor_b);
+      sizes_[side] = 1;
+    }
+    items_.assign(items.begin(), items.end());
+    sides_.resize(items.size());
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      sides_[k] = random.uniform() < 0.5 ? side_a : side_b;
+      clusters_.observe(sides_[k], items[k]);
+      ++sizes_[sides_[k]];
+    }
+    for (int scan = 0; scan < scans && !stop; ++scan) draw(prior, random);
+  }
+
+  // One scan whose choices are drawn; returns the log of their probability.
+  double draw(const Prior& prior, Stream& random) {
+    return scan(prior, [&](std::size_t, double log_odds) {
+      return random.uniform() < 1 / (1 + std::exp(-log_odds)) ? side_a : side_b;
+    });
+  }
+
+  // The same scan with its choices given; returns the log of the probability of drawing them.
+  double replay(const Prior& prior, std::span<const Side> sides) {
+    return scan(prior, [&](std::size_t k, double) { return sides[k]; });
+  }
+
+  // Where each item is now.
+  std::span<const Side> sides() const { return sides_; }
+
+ private:
+  static constexpr int block = F::Clusters::rows_at_once;
+  static constexpr int both[] = {side_a, side_b};
+
+  // `choose` gets an item's place and its log odds of A against B. As in the Gibbs sweep, a block
+  // is scored at once, and again when one of its rows has moved.
+  template <class Choose>
+  double scan(const Prior& prior, Choose&& choose) {
+    double log_q = 0;
+    for (std::size_t start = 0; start < items_.size(); start += block) {
+      const std::size_t end = std::min(start + block, items_.size());
+      clusters_.load(std::span<const int>(items_).subspan(start, end - start));
+      clusters_.score(both, scores_);
+      for (std::size_t k = start; k < end; ++k) {
+        const double log_odds = odds(prior, k, static_cast<int>(k - start));
+        const Side side = choose(k, log_odds);
+        log_q -= softplus(side == side_a ? -log_odds : log_odds);
+        if (side == sides_[k]) continue;
+        move(k, side);
+        if (k + 1 < end) clusters_.score(both, scores_);
+      }
+    }
+    return log_q;
+  }
+
+  double odds(const Prior& prior, std::size_t k, int b) {
+    double weights[2];
+    for (const Side side : {side_a, side_b})
+      weights[side] = side == sides_[k]
+                          ? prior.log_join(sizes_[side] - 1) + clusters_.score_without(side, b)
+                          : prior.log_join(sizes_[side]) + scores_[side * block + b];
+    const double log_odds = weights[side_a] - weights[side_b];
+    if (std::isnan(log_odds))
+      throw std::runtime_error(
+          "the weights of a row's clusters are not numbers; rescale X or choose a less extreme "
+          "prior");
+    return log_odds;
+  }
+
+  void move(std::size_t k, Side to) {
+    clusters_.forget(sides_[k], items_[k]);
+    clusters_.observe(to, items_[k]);
+    --sizes_[sides_[k]];
+    ++sizes_[to];
+    sides_[k] = to;
+  }
+
+  typename F::Clusters clusters_;
+  int sizes_[2] = {0, 0};
+  double scores_[2 * block] = {};
+  std::vector<int> items_;
+  std::vector<Side> sides_;
+};
+
+}  // namespace mixwood

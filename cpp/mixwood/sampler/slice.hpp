@@ -1,0 +1,37 @@
+// The slice sampler: a sweep given jumps and parameters, which are then forgotten, and an update of
+// the prior's parameters given the partition alone.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mixwood/move/slice.hpp"
+#include "mixwood/sampler/options.hpp"
+#include "mixwood/sampler/state_chain.hpp"
+
+namespace mixwood {
+
+template <AtomFamily F>
+class SliceChain final : public StateChain<F> {
+ public:
+  SliceChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
+             Stream random, const SliceOptions&)
+      : StateChain<F>(std::move(family), prior, labels, random), slice_(*this->family_) {}
+
+  void iterate() override {
+    slice_(this->state_, this->random_, this->stop_, slice_report_);
+    this->end_iteration();
+  }
+
+  std::vector<MoveReport> reports() const override {
+    return {slice_report_, this->parameter_report_};
+  }
+
+ private:
+  SliceSweep<F> slice_;
+  MoveReport slice_report_{"slice"};
+};
+
+}  // namespace mixwood

@@ -1,0 +1,102 @@
+"""The slice sampler in plain numpy: explicit jumps and atoms, forgotten after each sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import e, exp, expm1, lgamma, log, log1p
+
+import numpy as np
+
+from mixwood.reference.atoms import draw_atom
+from mixwood.reference.gibbs import GibbsChain
+from mixwood.reference.priors import log_new_weight, update_parameters
+from mixwood.reference.random import Stream
+
+__all__ = ["SliceChain", "jumps_above"]
+
+
+class SliceChain(GibbsChain):
+    """A chain whose sweep is conditional on jumps, slices and the parameters of the clusters.
+
+    Jumps are in units of ``1/tau``: ``x = tau w``.
+    """
+
+    def iterate(self, iterations: int = 1) -> None:
+        """Sweep over the rows, then move the parameters."""
+        for _ in range(iterations):
+            self._sweep()
+            update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
+
+    def _sweep(self) -> None:
+        jumps = [self.cluster_jump(size) for size in self.sizes]
+        slices = np.array([self.stream.uniform() * jumps[c] for c in self.assignment])
+        active = np.flatnonzero(slices >= self.floor())
+        if len(active) == 0:
+            return
+        least = slices[active].min()
+        jumps += self.free_jumps(least)
+        order = sorted(range(len(jumps)), key=lambda j: -jumps[j])
+        atoms = {}
+        for j in order:
+            if jumps[j] > least:
+                stat = self.stats[j] if j < len(self.stats) else self.family.empty()
+                atoms[j] = draw_atom(self.family, stat, self.stream)
+        labels = self.assignment.copy()
+        for i in active:
+            allowed = [j for j in order if jumps[j] > slices[i]]
+            weights = np.array([atoms[j](self.X[i]) for j in allowed])
+            labels[i] = allowed[self.stream.pick(weights)]
+        self._set_labels(labels)  # clusters in order of appearance
+
+    def cluster_jump(self, size: int) -> float:
+        """Draw the jump of a cluster, ``Gamma(|c| - sigma, 1)``."""
+        return exp(self.stream.log_gamma_draw(size - self.sigma))
+
+    def floor(self) -> float:
+        """Return the level of the slices below which rows stay where they are.
+
+        Few jumps are expected above it. It must depend on nothing but ``n``, ``u`` and the
+        prior's parameters.
+        """
+        rate = self.jump_rate()
+        few = 64 + 4 * min(rate, len(self.X))
+        if rate > e * few:
+            return log(rate / few)
+        return max(below_one(few, rate, self.sigma), 1e-300)
+
+    def free_jumps(self, least: float) -> list[float]:
+        """Draw all jumps above `least` that have no rows."""
+        return list(jumps_above(least, self.jump_rate(), self.sigma, self.stream))
+
+    def jump_rate(self) -> float:
+        """Return ``C tau^sigma``, where ``C w^(-1-sigma) e^-w`` is the Levy intensity."""
+        return exp(log_new_weight(self.model.prior, self.parameters) - lgamma(1 - self.sigma))
+
+
+def jumps_above(least: float, rate: float, sigma: float, stream: Stream) -> Iterator[float]:
+    """Draw the points above `least` of a Poisson process, intensity ``rate x^(-1-sigma) e^-x``."""
+    if least < 1:
+        end = rate * (expm1(-sigma * log(least)) / sigma if sigma > 0 else -log(least))
+        for time in arrivals(end, stream):
+            x = below_one(time, rate, sigma)
+            if stream.uniform() < exp(-x):
+                yield x
+    start = max(least, 1.0)
+    end = rate * exp(-start) * start ** (-1 - sigma)
+    for time in arrivals(end, stream):
+        x = start + log(end / time)
+        if stream.uniform() < (start / x) ** (1 + sigma):
+            yield x
+
+
+def below_one(mass: float, rate: float, sigma: float) -> float:
+    """Return the x for which ``rate x^(-1-sigma)`` has this mass between x and 1."""
+    return exp(-log1p(sigma * mass / rate) / sigma) if sigma > 0 else exp(-mass / rate)
+
+
+def arrivals(end: float, stream: Stream) -> Iterator[float]:
+    """Draw the arrivals before `end` of a Poisson process of rate 1."""
+    time = stream.exponential()
+    while time < end:
+        yield time
+        time += stream.exponential()

@@ -1,0 +1,151 @@
+"""What the oracles share: small data sets, every prior, and how a Python chain is run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import mixwood as mw
+from mixwood.reference import family_of
+from mixwood.reference.families import Family, dense
+from mixwood.testing import seed_of
+
+PRIORS = {
+    "dp": mw.DirichletProcess(alpha=1.3),
+    "dp-random": mw.DirichletProcess(),
+    "nggp": mw.NGGP(alpha=0.8, sigma=0.4),
+    "nggp-random": mw.NGGP(),
+    "nggp-fixed-alpha": mw.NGGP(alpha=1.0),
+    "nig-random": mw.NormalizedInverseGaussian(),
+    "py": mw.PitmanYor(theta=0.9, sigma=0.3),
+    "py-random": mw.PitmanYor(),
+}
+
+# data for which many partitions are likely (else a wrong sampler may pass), with missing entries
+HOLE = np.nan
+CASES = {
+    "gaussian": (
+        mw.Gaussian(r=0.2, nu=4, mean=[1.0, 0.5], scale=[[3.0, 0.5], [0.5, 2.0]]),
+        [[0.1, 0.4], [-0.3, 1.9], [2.1, 0.2], [1.7, -0.8], [0.9, 1.1]],
+    ),
+    "diagonal": (
+        mw.DiagonalGaussian(r=0.2, nu=3, mean=[1.0, 0.5], scale=[3.0, 2.0]),
+        [[0.1, HOLE], [-0.3, 1.9], [2.1, 0.2], [HOLE, -0.8], [0.9, 1.1]],
+    ),
+    "spherical": (
+        mw.SphericalGaussian(r=0.2, nu=3, mean=[1.0, 0.5], scale=2.5),
+        [[0.1, 0.4], [-0.3, 1.9], [2.1, 0.2], [1.7, -0.8], [0.9, 1.1]],
+    ),
+    "multinomial": (
+        mw.Multinomial(beta=0.5),
+        csr_array(np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1], [0, 0, 0], [3, 0, 0]])),
+    ),
+    "bernoulli": (
+        mw.Bernoulli(a=0.6, b=1.2),
+        [[1, 0, 1], [0, 0, HOLE], [1, 1, 1], [0, 1, 0], [1, 0, 0]],
+    ),
+    "categorical": (mw.Categorical(), [[0, 2], [1, 1], [0, HOLE], [2, 0], [0, 2]]),
+    "poisson": (mw.Poisson(shape=2.0), [[0, 3], [4, 1], [HOLE, 2], [6, 0], [1, 5]]),
+}
+
+
+@pytest.fixture
+def seed(request):
+    return seed_of(request.node.name)
+
+
+@pytest.fixture
+def fresh_seed():
+    """A seed that nobody has seen, printed: for the long runs."""
+    seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    print(f"seed {seed}")
+    return seed
+
+
+@pytest.fixture
+def cases():
+    """Small data sets by the name of their family: (likelihood, X)."""
+    return CASES
+
+
+@pytest.fixture(params=list(CASES))
+def small_case(request):
+    """Each of the small data sets: (likelihood, X)."""
+    return CASES[request.param]
+
+
+@pytest.fixture(params=list(PRIORS))
+def small_prior(request):
+    """Each prior, with fixed and with random parameters."""
+    return PRIORS[request.param]
+
+
+# Each prior and each family at least once: what there is time for where `make test` cannot
+# afford all pairs.
+PAIRS = [(prior, list(CASES)[place % len(CASES)]) for place, prior in enumerate(reversed(PRIORS))]
+
+
+@pytest.fixture(params=PAIRS, ids="-".join)
+def some_pair(request):
+    """A selection of the priors and small data sets: (model, X)."""
+    prior, case = request.param
+    likelihood, X = CASES[case]
+    return mw.Mixture(likelihood, PRIORS[prior]), X
+
+
+class Remembered(Family[tuple[int, ...]]):
+    """A family over row numbers that computes each log marginal once: fast for few rows."""
+
+    def __init__(self, likelihood, X):
+        family, rows = family_of(likelihood), dense(X)
+        self.log_marginal = cache(lambda stat: family.log_marginal(family.of(rows[list(stat)])))
+
+    def empty(self):
+        return ()
+
+    def observe(self, stat, row):
+        return tuple(sorted((*stat, int(row[0]))))
+
+    def forget(self, stat, row):
+        place = stat.index(int(row[0]))
+        return stat[:place] + stat[place + 1 :]
+
+    def merge(self, a, b):
+        return tuple(sorted(a + b))
+
+    def log_marginal(self, stat):
+        raise NotImplementedError  # set for each instance
+
+
+@pytest.fixture
+def run_twin():
+    """A function that runs a Python chain where `goodness_of_fit` wants a `run`."""
+    return _run_twin
+
+
+def _run_twin(chain_class, model, X, iterations, remember=True, **options):
+    """Return a `run` for `goodness_of_fit` that runs a Python chain from each start."""
+    X = model.likelihood.check(X)
+    model = replace(model, likelihood=model.likelihood.resolve(X))
+    names = ("labels", "log_u", "log_alpha", "sigma", "theta")
+
+    def run(starts, rng):
+        chain = chain_class(model, X, starts["labels"][0], rng, **options)
+        if remember:
+            chain.family, chain.X = (
+                Remembered(model.likelihood, X),
+                np.arange(len(chain.X))[:, None],
+            )
+        finals = {name: np.empty_like(starts[name]) for name in names}
+        for i in range(len(starts["labels"])):
+            chain.set_state(*(starts[name][i] for name in names))
+            chain.iterate(iterations)
+            for name in names:
+                finals[name][i] = getattr(chain, name)
+        return finals
+
+    return run
