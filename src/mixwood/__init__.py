@@ -24,7 +24,7 @@ from mixwood.families import (
 )
 from mixwood.model import Mixture
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
-from mixwood.samplers import Gibbs
+from mixwood.samplers import Gibbs, PaperTree
 
 if TYPE_CHECKING:
     from mixwood import datasets, reference, testing
@@ -48,6 +48,7 @@ __all__ = [
     "Mixture",
     "Multinomial",
     "NormalizedInverseGaussian",
+    "PaperTree",
     "PitmanYor",
     "Poisson",
     "Posterior",

@@ -45,7 +45,7 @@ CLASSES = {
         "SphericalGaussian",
     ),
     "model": ("Mixture",),
-    "samplers": ("Gibbs",),
+    "samplers": ("Gibbs", "PaperTree"),
 }
 
 #: Large arrays, stored apart from the JSON, which refers to them by their place here.

@@ -9,6 +9,12 @@ struct GibbsOptions {
   int subset;  // rows a sweep visits; 0: all
 };
 
-using SamplerOptions = std::variant<GibbsOptions>;
+struct PaperTreeOptions {
+  int global_moves;  // splits or merges proposed in an iteration
+  int depth;         // how often a subtree of a subtree is drawn for the local sweep
+  bool local_sweep;
+};
+
+using SamplerOptions = std::variant<GibbsOptions, PaperTreeOptions>;
 
 }  // namespace mixwood
