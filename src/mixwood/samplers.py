@@ -84,9 +84,11 @@ class PaperTree:
         for parameter in ("global_moves", "depth"):
             whole_number(getattr(self, parameter), parameter, at_least=0)
 
-    def options(self, n: int) -> dict[str, int]:  # noqa: ARG002
+    def options(self, n: int) -> dict[str, int]:
         """Return the numbers that the core wants for data of `n` rows."""
-        return {"global_moves": self.global_moves, "depth": self.depth, "local_sweep": 1}
+        # No tree is deeper than n, and no one waits for so many moves.
+        moves = min(self.global_moves, 2**31 - 1)
+        return {"global_moves": moves, "depth": min(self.depth, n), "local_sweep": 1}
 
 
 Sampler: TypeAlias = Gibbs | PaperTree

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -109,6 +110,7 @@ class PaperGlobalMove {
       for (const int node : made_) forest.dissolve(node);
       for (const int node : old_) forest.adopt(node);
     }
+    for (const int node : made_) is_made_[node] = 0;
   }
 
   // Puts the children of `star` into the list, for the tree and at the end; what hung beside the
@@ -117,7 +119,6 @@ class PaperGlobalMove {
     const Arena& nodes = forest.nodes();
     waiting_.clear();
     made_.clear();
-    is_made_.assign(nodes.n_slots(), 0);
     old_.assign(1, star);
     for (int node = star; node != root; node = nodes.parent[node]) {
       waiting_.push_back(nodes.sibling(node));
@@ -143,15 +144,18 @@ class PaperGlobalMove {
     }
     const auto place =
         state.seq_insert.find(forest, roots_[choice], item, stoc_insert_.log_marginal(choice));
-    for (auto& step : place.path)
-      if (step.node >= static_cast<int>(is_made_.size()) || !is_made_[step.node]) {
-        old_.push_back(step.node);
-        step.node = made(forest.put_copy_in_place(step.node));
-      }
+    for (auto& step : place.path) {
+      if (is_made(step.node)) continue;
+      old_.push_back(step.node);
+      step.node = made(forest.put_copy_in_place(step.node));
+    }
     made(forest.hang_beside(place.node, item, place.log_marginal, place.path));
     return log_probability;
   }
 
+  bool is_made(int node) const {
+    return node < static_cast<int>(is_made_.size()) && is_made_[node] != 0;
+  }
   int made(int node) {
     if (node >= static_cast<int>(is_made_.size())) is_made_.resize(node + 1, 0);
     is_made_[node] = 1;

@@ -18,9 +18,8 @@ namespace mixwood {
 template <Family F>
 class PaperTreeChain final : public StateChain<F, TreeState<F>> {
  public:
-  PaperTreeChain(std::shared_ptr<const F> family, Prior prior,
-                 std::span<const std::int32_t> labels, Stream random,
-                 const PaperTreeOptions& options)
+  PaperTreeChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
+                 Stream random, const PaperTreeOptions& options)
       : StateChain<F, TreeState<F>>(family, prior, labels, random, family), options_(options) {
     this->state_.grow();
   }

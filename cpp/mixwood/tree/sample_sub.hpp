@@ -42,7 +42,8 @@ class SampleSub {
     }
     if (!std::isfinite(total_))
       throw std::runtime_error(
-          "the dissimilarities in a tree are not numbers; rescale X or choose a less extreme prior");
+          "the dissimilarities in a tree are not numbers; rescale X or choose a less extreme "
+          "prior");
   }
 
   int draw(Stream& random) const {

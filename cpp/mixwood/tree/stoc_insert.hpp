@@ -33,8 +33,8 @@ class StocInsert {
   // A number of a tree, or `fresh()`.
   int draw(Stream& random) {
     scratch_ = log_weights_;
-    const int choice = kernels_.pick(static_cast<int>(scratch_.size()), scratch_.data(),
-                                     random.uniform());
+    const int choice =
+        kernels_.pick(static_cast<int>(scratch_.size()), scratch_.data(), random.uniform());
     if (choice < 0)
       throw std::runtime_error(
           "the dissimilarities of trees are not numbers; rescale X or choose a less extreme prior");

@@ -1,8 +1,17 @@
-"""The model and its Gibbs sampler in plain numpy: nothing compiled, made to be read."""
+"""The model and its samplers in plain numpy: nothing compiled, made to be read."""
 
 from mixwood.reference.families import family_of
 from mixwood.reference.gibbs import GibbsChain
+from mixwood.reference.paper_tree import PaperTreeChain
 from mixwood.reference.priors import log_eppf, log_kappa, psi
 from mixwood.reference.random import Stream
 
-__all__ = ["GibbsChain", "Stream", "family_of", "log_eppf", "log_kappa", "psi"]
+__all__ = [
+    "GibbsChain",
+    "PaperTreeChain",
+    "Stream",
+    "family_of",
+    "log_eppf",
+    "log_kappa",
+    "psi",
+]
