@@ -67,7 +67,7 @@ def paper_growth() -> dict[str, Measurement]:
         rng = np.random.default_rng(0)
         labels = np.arange(n) % 50
         X = 8.0 * np.stack([labels // 10, labels % 10], axis=1) + rng.normal(size=(n, 2))
-        likelihood = mw.Gaussian(scale=5 * np.eye(2))  # that of the clusters: they stay
+        likelihood = mw.Gaussian(r=0.01, scale=5 * np.eye(2))  # so that the clusters stay
         rows.append(_compared(mw.Mixture(likelihood, mw.NGGP(1.0, 0.5)), X, labels))
         results[f"published sampler, 50 clusters, n = {n}"] = rows[-1]
     logs = np.log(np.array(sizes, dtype=float))
