@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import gibbs, record, samplers, trees
+from benchmarks import gibbs, paper_tree, record, samplers, trees
 
 
 def main(names: list[str]) -> None:
     if names == ["compare"]:
         record.compare()
         return
-    benchmarks = (*gibbs.BENCHMARKS, *samplers.BENCHMARKS, *trees.BENCHMARKS)
+    benchmarks = (
+        *gibbs.BENCHMARKS,
+        *samplers.BENCHMARKS,
+        *trees.BENCHMARKS,
+        *paper_tree.BENCHMARKS,
+    )
     known = {benchmark.__name__: benchmark for benchmark in benchmarks}
     for name in names:
         if name not in known:

@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "mixwood/sampler/gibbs.hpp"
 #include "mixwood/sampler/options.hpp"
+#include "mixwood/sampler/paper_tree.hpp"
 #include "mixwood/sampler/slice.hpp"
 #include "mixwood/sampler/split_merge.hpp"
 #include "mixwood/sampler/tree.hpp"
@@ -20,6 +21,10 @@ struct ChainFor;
 template <Family F>
 struct ChainFor<GibbsOptions, F> {
   using type = GibbsChain<F>;
+};
+template <Family F>
+struct ChainFor<PaperTreeOptions, F> {
+  using type = PaperTreeChain<F>;
 };
 template <Family F>
 struct ChainFor<TreeOptions, F> {
@@ -39,6 +44,8 @@ using ChainOf = typename ChainFor<Options, F>::type;
 // The options of the sampler of this name, for n rows; throws where a number is missing or wrong.
 inline SamplerOptions sampler_options(const std::string& name,
                                       const std::map<std::string, int>& numbers, int n) {
+  constexpr int automatic = TreeOptions::automatic;
+  constexpr int many = std::numeric_limits<int>::max();
   auto number = [&](const char* key, int least, int most) {
     const auto found = numbers.find(key);
     require(found != numbers.end() && found->second >= least && found->second <= most,
@@ -46,8 +53,6 @@ inline SamplerOptions sampler_options(const std::string& name,
     return found->second;
   };
   if (name == "gibbs") return GibbsOptions{.subset = number("subset", 0, n)};
-  constexpr int automatic = TreeOptions::automatic;
-  constexpr int many = std::numeric_limits<int>::max();
   if (name == "tree")
     return TreeOptions{.subtree_moves = number("subtree_moves", automatic, many),
                        .split_moves = number("split_moves", automatic, many),
@@ -57,6 +62,10 @@ inline SamplerOptions sampler_options(const std::string& name,
   if (name == "splitmerge")
     return SplitMergeOptions{.scans = number("scans", 0, many), .subset = number("subset", 0, n)};
   if (name == "slice") return SliceOptions{};
+  if (name == "papertree")
+    return PaperTreeOptions{.global_moves = number("global_moves", 0, many),
+                            .depth = number("depth", 0, many),
+                            .local_sweep = number("local_sweep", 0, 1) == 1};
   throw std::invalid_argument("sampler must be a known name");
 }
 

@@ -24,7 +24,7 @@ from mixwood.families import (
 )
 from mixwood.model import Mixture
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
-from mixwood.samplers import Gibbs, Slice, SplitMerge
+from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
     from mixwood import datasets, reference, testing
@@ -48,12 +48,14 @@ __all__ = [
     "Mixture",
     "Multinomial",
     "NormalizedInverseGaussian",
+    "PaperTree",
     "PitmanYor",
     "Poisson",
     "Posterior",
     "Slice",
     "SphericalGaussian",
     "SplitMerge",
+    "Tree",
     "bhc",
     "datasets",
     "hyper",

@@ -45,7 +45,7 @@ CLASSES = {
         "SphericalGaussian",
     ),
     "model": ("Mixture",),
-    "samplers": ("Gibbs", "Slice", "SplitMerge"),
+    "samplers": ("Gibbs", "PaperTree", "Slice", "SplitMerge", "Tree"),
 }
 
 #: Large arrays, stored apart from the JSON, which refers to them by their place here.

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from mixwood.checks import shown, whole_number
 
-__all__ = ["Gibbs", "Sampler", "Slice", "SplitMerge", "Tree", "as_sampler"]
+__all__ = ["Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "Tree", "as_sampler"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,50 @@ class Gibbs:
     def options(self, n: int) -> dict[str, int]:
         """Return the numbers that the core wants for data of `n` rows."""
         return {"subset": min(self.subset or 0, n)}
+
+
+@dataclass(frozen=True)
+class PaperTree:
+    """Tree-guided MCMC as published: BIASED, its draws are not those of the posterior.
+
+    Kept to compare with the publication; `Tree` is the tree-guided sampler that is exact.
+
+    Parameters
+    ----------
+    global_moves : int
+        How many splits or merges of whole clusters an iteration proposes (the paper's G).
+    depth : int
+        How often the local move draws a subtree of a subtree in each cluster's tree (the
+        paper's D). Smaller means larger subtrees, so that more items are resampled; 0 means
+        all items.
+
+    Notes
+    -----
+    The state is a partition and a binary tree for each cluster, first grown by inserting the
+    items one by one. The acceptance ratio is one of partitions alone, but what is proposed
+    depends on trees that the reverse move does not rebuild; and the local move chooses items
+    by probabilities that depend on their own clusters.
+
+    Examples
+    --------
+    >>> PaperTree(depth=1)
+    PaperTree(global_moves=20, depth=1)
+    """
+
+    global_moves: int = 20
+    depth: int = 2
+
+    name: ClassVar[str] = "papertree"
+
+    def __post_init__(self) -> None:
+        for parameter in ("global_moves", "depth"):
+            whole_number(getattr(self, parameter), parameter, at_least=0)
+
+    def options(self, n: int) -> dict[str, int]:
+        """Return the numbers that the core wants for data of `n` rows."""
+        # No tree is deeper than n, and no one waits for so many moves.
+        moves = min(self.global_moves, 2**31 - 1)
+        return {"global_moves": moves, "depth": min(self.depth, n), "local_sweep": 1}
 
 
 @dataclass(frozen=True)
@@ -173,9 +217,11 @@ class Slice:
         return {}
 
 
-Sampler: TypeAlias = Gibbs | Slice | SplitMerge | Tree
+Sampler: TypeAlias = Gibbs | PaperTree | Slice | SplitMerge | Tree
 
-_BY_NAME: dict[str, type[Sampler]] = {kind.name: kind for kind in (Tree, Gibbs, SplitMerge, Slice)}
+_BY_NAME: dict[str, type[Sampler]] = {
+    kind.name: kind for kind in (Tree, PaperTree, Gibbs, SplitMerge, Slice)
+}
 
 
 def as_sampler(value: Any) -> Sampler:

@@ -39,14 +39,17 @@ struct MoveReport {
 // Adds the time of its own life to a report. Only reported: no draw depends on the clock.
 class Timed {
  public:
-  explicit Timed(MoveReport& report) : report_(report) {}
+  explicit Timed(MoveReport& report) : report_(&report) {}
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
-  ~Timed() { report_.seconds += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  ~Timed() { report_->seconds += std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  // All of it counts for this report instead.
+  void count_for(MoveReport& report) { report_ = &report; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  MoveReport& report_;
+  MoveReport* report_;
   Clock::time_point start_ = Clock::now();
 };
 

@@ -9,6 +9,12 @@ struct GibbsOptions {
   int subset;  // rows a sweep visits; 0: all
 };
 
+struct PaperTreeOptions {
+  int global_moves;  // splits or merges proposed in an iteration
+  int depth;         // how often a subtree of a subtree is drawn for the local sweep
+  bool local_sweep;
+};
+
 struct TreeOptions {
   static constexpr int automatic = -1;
   int subtree_moves;  // an iteration; or automatic
@@ -25,6 +31,7 @@ struct SplitMergeOptions {
 
 struct SliceOptions {};
 
-using SamplerOptions = std::variant<GibbsOptions, TreeOptions, SplitMergeOptions, SliceOptions>;
+using SamplerOptions =
+    std::variant<GibbsOptions, PaperTreeOptions, TreeOptions, SplitMergeOptions, SliceOptions>;
 
 }  // namespace mixwood

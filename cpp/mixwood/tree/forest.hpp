@@ -105,10 +105,36 @@ class Forest {
 
   // Takes away an inner node; its children are left without a parent.
   void dissolve(int node) {
-    nodes_.parent[nodes_.left[node]] = nodes_.parent[nodes_.right[node]] = Arena::none;
+    let_go(node);
     drop_statistic(node);
     nodes_.release(node);
   }
+
+  // For proposals that may be taken back. The children of an inner node are left without a parent,
+  // while the node itself is kept; and they are its own again.
+  void let_go(int node) { set_parent_of_children(node, Arena::none); }
+  void adopt(int node) { set_parent_of_children(node, node); }
+
+  // A copy of an inner node takes its place; the node itself is kept as it is.
+  int put_copy_in_place(int node) {
+    const int copy = nodes_.allocate(Arena::inner);
+    for (auto* links : {&nodes_.left, &nodes_.right, &nodes_.size}) (*links)[copy] = (*links)[node];
+    for (auto* logs : {&nodes_.log_marginal, &nodes_.log_one, &nodes_.log_tree})
+      (*logs)[copy] = (*logs)[node];
+    if (nodes_.place[node] != Arena::none) {
+      copy_into(union_, stored(node));
+      store(copy, union_.data());
+    }
+    adopt(copy);
+    if (nodes_.parent[node] == Arena::none)
+      replace_tree(node, copy);
+    else
+      nodes_.replace_child(nodes_.parent[node], node, copy);
+    return copy;
+  }
+
+  // The statistic of a node's rows, until the forest is asked for something else.
+  const double* statistic(int node) { return statistic(node, first_); }
 
   void add_tree(int root) {
     ++version_;
@@ -316,6 +342,10 @@ class Forest {
       log_kappas_.push_back(
           prior_.log_kappa(std::max<double>(static_cast<double>(log_kappas_.size()), 1.0)));
     return log_kappas_[size];
+  }
+
+  void set_parent_of_children(int node, int parent) {
+    nodes_.parent[nodes_.left[node]] = nodes_.parent[nodes_.right[node]] = parent;
   }
 
   double* stored(int node) {

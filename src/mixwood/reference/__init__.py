@@ -2,6 +2,7 @@
 
 from mixwood.reference.families import family_of
 from mixwood.reference.gibbs import GibbsChain
+from mixwood.reference.paper_tree import PaperTreeChain
 from mixwood.reference.priors import log_eppf, log_kappa, psi
 from mixwood.reference.random import Stream
 from mixwood.reference.slice import SliceChain
@@ -9,6 +10,7 @@ from mixwood.reference.split_merge import SplitMergeChain
 
 __all__ = [
     "GibbsChain",
+    "PaperTreeChain",
     "SliceChain",
     "SplitMergeChain",
     "Stream",

@@ -1,0 +1,72 @@
+// Tree-guided MCMC as published: some global moves, one local sweep, then the parameters. Biased;
+// mixwood.reference.paper_tree says why and how the paper is read.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mixwood/move/paper_global.hpp"
+#include "mixwood/sampler/options.hpp"
+#include "mixwood/sampler/state_chain.hpp"
+#include "mixwood/state/tree_state.hpp"
+
+namespace mixwood {
+
+template <Family F>
+class PaperTreeChain final : public StateChain<F, TreeState<F>> {
+ public:
+  PaperTreeChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
+                 Stream random, const PaperTreeOptions& options)
+      : StateChain<F, TreeState<F>>(family, prior, labels, random, family), options_(options) {
+    this->state_.grow();
+  }
+
+  void iterate() override {
+    for (int k = 0; k < options_.global_moves && !this->stop_; ++k)
+      global_move_(this->state_, this->random_, split_report_, merge_report_);
+    if (options_.local_sweep) local_sweep();
+    this->end_iteration();
+    const Timed timed(potential_report_);
+    this->state_.refresh_potentials();
+    ++potential_report_.proposed;
+    ++potential_report_.accepted;
+  }
+
+  std::vector<MoveReport> reports() const override {
+    return {split_report_, merge_report_, local_report_, this->parameter_report_,
+            potential_report_};
+  }
+
+ private:
+  // Gibbs over the rows of a subtree of a subtree ... of each tree, in the order of the data; the
+  // leaf of a row that moves goes with it.
+  void local_sweep() {
+    {
+      const Timed timed(local_report_);
+      const Forest<F>& forest = this->state_.forest;
+      rows_.clear();
+      for (int node : forest.trees()) {
+        for (int k = 0; k < options_.depth && !forest.nodes().is_leaf(node); ++k) {
+          sample_sub_.load(forest, node, Subtrees::all);
+          node = sample_sub_.draw(this->random_);
+        }
+        forest.nodes().each_leaf(node,
+                                 [&](int leaf) { rows_.push_back(forest.nodes().row[leaf]); });
+      }
+      std::sort(rows_.begin(), rows_.end());
+    }
+    this->sweep_(this->state_, rows_, this->random_, this->stop_, local_report_);
+  }
+
+  PaperTreeOptions options_;
+  PaperGlobalMove<F> global_move_;
+  SampleSub<F> sample_sub_;
+  std::vector<int> rows_;
+  MoveReport split_report_{"split"}, merge_report_{"merge"}, local_report_{"local"};
+  MoveReport potential_report_{"potentials"};
+};
+
+}  // namespace mixwood
