@@ -119,7 +119,7 @@ class Forest {
   int put_copy_in_place(int node) {
     const int copy = nodes_.allocate(Arena::inner);
     for (auto* links : {&nodes_.left, &nodes_.right, &nodes_.size}) (*links)[copy] = (*links)[node];
-    for (auto* logs : {&nodes_.log_marginal, &nodes_.log_one, &nodes_.log_tree})
+    for (auto* logs : {&nodes_.log_marginal, &nodes_.log_apart, &nodes_.log_one, &nodes_.log_tree})
       (*logs)[copy] = (*logs)[node];
     if (nodes_.place[node] != Arena::none) {
       copy_into(union_, stored(node));
