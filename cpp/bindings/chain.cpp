@@ -117,6 +117,24 @@ class Chain {
     return chain_->run(plan, sink, seconds);
   }
 
+  Dictionary guide() const {
+    const GuideView view = chain_->guide();
+    Dictionary result;
+    if (view.shape == nullptr) return result;
+    const TreeShape& shape = *view.shape;
+    const auto add = [&]<class T>(const char* name, const std::vector<T>& values) {
+      result[name] = to_numpy(std::vector<T>(values), {values.size()});
+    };
+    add("parent", shape.parent);
+    add("leaves", shape.leaves);
+    add("first", shape.first);
+    add("size", shape.size);
+    add("rows", shape.rows);
+    add("log_marginal", *view.log_marginal);
+    add("log_dissimilarity", *view.log_dissimilarity);
+    return result;
+  }
+
   nb::typed<nb::list, Dictionary> reports() const {
     nb::typed<nb::list, Dictionary> result;
     for (const MoveReport& report : chain_->reports()) {
@@ -169,6 +187,10 @@ void bind_chain(nb::module_& m) {
       .def(
           "freeze", [](Chain& c) { c.chain().freeze(); },
           "End the warm-up: what the sampler has learned stays as it is.")
+      .def(
+          "guide", &Chain::guide,
+          "The guide tree, nodes numbered depth first: each one's parent, leaves below, rows below "
+          "(`size` of `rows` from `first` on), log P and log d; empty if the sampler has none.")
       .def("reports", &Chain::reports, "What each move did so far.")
       .def("state", &Chain::state, "The current labels and parameters.")
       .def(

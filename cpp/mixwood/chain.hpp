@@ -10,6 +10,7 @@
 
 #include "mixwood/move/report.hpp"
 #include "mixwood/prior.hpp"
+#include "mixwood/tree/shape.hpp"
 
 namespace mixwood {
 
@@ -28,6 +29,13 @@ struct Plan {
   std::int64_t warmup;
   std::int64_t draws;
   std::int64_t thin;
+};
+
+// The tree that guides a chain, for those who look at it; nothing where there is none.
+struct GuideView {
+  const TreeShape* shape = nullptr;
+  const std::vector<double>* log_marginal = nullptr;
+  const std::vector<double>* log_dissimilarity = nullptr;
 };
 
 // A chain whatever its family and sampler: what the bindings hold.
@@ -51,6 +59,7 @@ class AnyChain {
   virtual std::vector<double> log_weights(int row) = 0;
   virtual std::vector<double> log_ordinates() = 0;
   virtual std::vector<MoveReport> reports() const = 0;
+  virtual GuideView guide() const { return {}; }
 
   // Runs until the plan is done, `seconds` have passed or `stop` was called; returns the
   // iterations done so far in all. The clock decides only when to come back, never what is drawn.

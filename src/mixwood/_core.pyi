@@ -89,6 +89,11 @@ class Chain:
     def freeze(self) -> None:
         """End the warm-up: what the sampler has learned stays as it is."""
 
+    def guide(self) -> dict[str, Any]:
+        """
+        The guide tree, nodes numbered depth first: each one's parent, leaves below, rows below (`size` of `rows` from `first` on), log P and log d; empty if the sampler has none.
+        """
+
     def reports(self) -> list[dict[str, Any]]:
         """What each move did so far."""
 

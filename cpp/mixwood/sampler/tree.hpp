@@ -51,6 +51,11 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     return {subtrees_, splits_, merges_, idle_, leaves_, this->parameter_report_, trees_};
   }
 
+  GuideView guide() const override {
+    const auto& tree = *this->state_.tree;
+    return {&tree.shape, &tree.log_marginal, &tree.log_dissimilarity};
+  }
+
  private:
   struct Start {
     Prior prior;
