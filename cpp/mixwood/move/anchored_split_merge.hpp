@@ -97,7 +97,7 @@ class AnchoredSplitMerge {
     if (!(threshold <= gain)) return report.add_log_ratio(gain);
     items_.of_two_clusters(state.partition, node, a, b);
     const double log_q = allocate(state, node, threshold - gain, [&](int item, const double*) {
-      const int slot = state.partition.label(item);
+      const int slot = state.partition.slot_of_node(item);
       return slot == a ? 0 : slot == b ? 1 : opened;
     });
     const double log_ratio = gain + log_q;

@@ -33,7 +33,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     split_and_merge();
     scan_leaves();
     this->end_iteration();
-    if (options_.rebuild > 0 && ++since_tree_ >= options_.rebuild) new_tree();
+    const int lifetime = frozen_ ? options_.rebuild : options_.warmup_rebuild;
+    if (lifetime > 0 && ++since_tree_ >= lifetime) new_tree();
   }
 
   void freeze() override {
@@ -42,7 +43,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     new_tree();
     scan_.visit_all(this->state_, this->sweep_, subtree_gibbs_, this->random_, this->stop_,
                     leaves_);
-    scan_.set_weights();
+    scan_.set_lengths();
     this->sweep_.learn_into(nullptr);
     frozen_ = true;
   }
@@ -123,7 +124,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     const Timed timed(trees_);
     if (!frozen_) {
       reference_.set(this->values());
-      scan_.set_weights();
+      scan_.set_lengths();
     }
     const auto tree = guide_trees_.grow(reference_, sets_, this->random_);
     laws_ = NodeLaws(tree->shape, tree->log_dissimilarity);
