@@ -156,16 +156,16 @@ class IncrementalClustering {
     return true;
   }
 
-  // How well the item fits a node: what the node's rows add to its log marginal, a point, against
-  // what they add to each other's. The predictive alone favours the larger child, whose parameters
-  // are better known, and grows caterpillars inside a homogeneous cluster. Both are taken against
-  // P(x), since rows that are long, large or complete have a lower density anywhere. (The item's
-  // own log P(x) is the same for both children.)
+  // How well the item fits a node: its log predictive against what the node's own rows have on
+  // average. The predictive alone favours the larger child, whose parameters are better known, and
+  // grows caterpillars inside a homogeneous cluster. Both are taken against P(x) and by weight,
+  // since large or incomplete rows, and documents of many words, have another density anywhere.
+  // (The item's own log P(x) is the same for both children.)
   double fit(int node, int item, double log_marginal) const {
     const Arena& nodes = forest_.nodes();
     const double own = nodes.log_marginal[node];
-    return (log_marginal - own) / nodes.size[item] -
-           (own - nodes.log_apart[node]) / nodes.size[node];
+    return (log_marginal - own) / forest_.weight(item) -
+           (own - nodes.log_apart[node]) / forest_.weight(node);
   }
 
   // Step 3: cuts at the deepest node on the way up that is judged more than one cluster. Its two
