@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -87,7 +88,7 @@ class Collapse {
                        [&](int a, int b) { return nodes.size[a] < nodes.size[b]; });
       for (const int root : roots)
         if (forest_.trees().size() > most && nodes.parent[root] == Arena::none)
-          growth_.join_nearest(root);
+          growth_.join_nearest(root, std::numeric_limits<double>::infinity());
     }
     for (const int root : std::vector<int>(forest_.trees()))
       if (!nodes.is_leaf(root)) collapse(root);

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "mixwood/tree/bhc.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/index.hpp"
 
@@ -55,13 +56,18 @@ class IncrementalClustering {
     hang_beside(nearest.root, nearest.root, item, nearest.log_marginal);
   }
 
-  // Joins a tree to its nearest, whatever their d.
-  void join_nearest(int root) {
+  // Joins a tree to its nearest, if log d is at most that; says whether.
+  bool join_nearest(int root, double largest) {
     forest_.remove_tree(root);
     index_.removed(root);
     const Nearest nearest = nearest_tree(root);
+    if (nearest.log_dissimilarity > largest) {
+      add_tree(root);
+      return false;
+    }
     path_.clear();
     hang_beside(nearest.root, nearest.root, root, nearest.log_marginal);
+    return true;
   }
 
   struct SearchCounts {
@@ -201,5 +207,24 @@ class IncrementalClustering {
   typename Forest<F>::Item item_;  // the one that is being put in
   std::vector<typename Forest<F>::Step> path_;
 };
+
+// Joins trees while two have d <= 1: the parts of a cluster that began at several places stay apart
+// when rows come one by one. Many trees are not compared all with all; each then goes to its
+// nearest, the lightest first.
+template <Family F>
+void join_near_trees(Forest<F>& forest, IncrementalClustering<F>& growth) {
+  constexpr std::size_t most_compared = 200;
+  std::vector<int> roots = forest.trees();
+  if (roots.size() > most_compared) {
+    const Arena& nodes = forest.nodes();
+    std::stable_sort(roots.begin(), roots.end(),
+                     [&](int a, int b) { return nodes.size[a] < nodes.size[b]; });
+    for (const int root : roots)
+      if (nodes.parent[root] == Arena::none) growth.join_nearest(root, 0.0);
+    return;
+  }
+  for (const int root : roots) forest.remove_tree(root);
+  for (const int root : GreedyClustering<F>(forest)(roots, true)) forest.add_tree(root);
+}
 
 }  // namespace mixwood

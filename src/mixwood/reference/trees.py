@@ -239,6 +239,10 @@ class Forest:
         above = [sibling for sibling, _ in reversed(path)][wrong:]
         return sorted([*new[wrong].children, *above], key=lambda piece: -len(piece.rows))
 
+    def join_trees(self) -> None:
+        """Join the trees of smallest ``d`` while that is at most 1."""
+        self.trees = self._merge_nearest(self.trees, lambda pair: pair.log_d)
+
     # --- the whole
 
     def joined(self) -> Tree:

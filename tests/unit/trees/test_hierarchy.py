@@ -208,7 +208,7 @@ def test_new_rows_join_their_classes(build, model, classes):
 
 
 def test_inserting_later_is_inserting(model):
-    """At the same parameters, the same tree as if all rows had been there."""
+    """The same tree as by the twin; near trees are joined after each call."""
     X = np.random.default_rng(2).normal(size=(40, 2)) * [1, 5]
     tree = ibhc(model, X[:25], order=np.arange(25))
     tree.insert(X[25:33])
@@ -216,7 +216,9 @@ def test_inserting_later_is_inserting(model):
     twin = Forest(
         tree.model, X, Parameters(tree.log_u, tree.parameters["log_alpha"], 0.0, 0.0), "balanced"
     )
-    twin.insert(range(40))
+    for rows in (range(25), range(25, 33), range(33, 40)):
+        twin.insert(rows)
+        twin.join_trees()
     assert {frozenset(t.rows) for t in twin.trees} == {
         frozenset(np.flatnonzero(tree.labels == k).tolist()) for k in range(tree.n_clusters)
     }
