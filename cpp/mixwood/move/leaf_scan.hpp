@@ -53,7 +53,16 @@ class LeafScan {
     visit(state, sweep, subtree, random, stop, report);
   }
 
-  std::vector<float>* uncertainty() { return &uncertainty_; }
+  void learn(GibbsSweep<GuidedState<F>>& sweep) {
+    learning_ = true;
+    sweep.learn_into(&uncertainty_);
+  }
+  // Sets the lengths for good.
+  void stop_learning(GibbsSweep<GuidedState<F>>& sweep) {
+    set_lengths();
+    learning_ = false;
+    sweep.learn_into(nullptr);
+  }
 
   // How many visits an iteration should make: a round of all leaves, unless they are many or few
   // of them would change cluster.
@@ -90,13 +99,18 @@ class LeafScan {
              Stream& random, const std::atomic<bool>& stop, MoveReport& report) {
     if (sets_.empty()) return sweep(state, leaves_, random, stop, report);
     const Timed timed(report);
-    for (const int leaf : leaves_)
-      subtree(state, state.tree->shape.leaf_of_row[first_row(leaf)], random, report);
+    for (const int leaf : leaves_) {
+      if (stop) return;
+      const int row = first_row(leaf);
+      subtree(state, state.tree->shape.leaf_of_row[row], random, report);
+      if (learning_) add_to_mean(uncertainty_[row], subtree.uncertainty());
+    }
   }
 
   const LeafSets& sets_;
   std::vector<float> uncertainty_;
   int n_leaves_;
+  bool learning_ = false;
   double expected_changes_ = n_leaves_;
   std::vector<int> leaves_, again_;
   CumulativeLaw line_;
