@@ -128,7 +128,7 @@ class Tree:
         """Return the numbers that the core wants for data of `n` rows."""
 
         def chosen(value: int | None, default: int) -> int:
-            return default if value is None else value
+            return default if value is None else min(value, 2**31 - 1)
 
         return {
             "subtree_moves": chosen(self.subtree_moves, -1),
