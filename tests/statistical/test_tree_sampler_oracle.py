@@ -201,14 +201,14 @@ class NotRenormalized(tree.TwoSides):
     """After a forbidden side the others' probabilities enter q as if it were allowed."""
 
     def allocate(self, w, forbidden, choose):
-        free = self.chances(w, None)
-
-        def choose_and_err(w, chances):
-            choice = choose(w, chances)
-            self.log_q += log(free[choice]) - log(chances[choice])
-            return choice
-
-        return super().allocate(w, forbidden, choose_and_err)
+        choice = choose(w, self.chances(w, forbidden))
+        self.log_q += log(self.chances(w, None)[choice])
+        if choice == tree.OPEN:
+            left, right = self.tree.children(w)
+            self.allocate(right, self.allocate(left, None, choose), choose)
+            return None
+        self.join(w, choice)
+        return choice
 
 
 TEETH = {
@@ -245,10 +245,10 @@ def test_a_wrong_sampler_fails(wrong, run_twin, seed):
 
 
 def test_a_path_without_renormalization_fails(run_twin, seed, monkeypatch):
-    right = fit_of_twin(run_twin, TreeChain, (0, 6, 0), *CROSSED, 800, seed)
+    right = fit_of_twin(run_twin, TreeChain, (0, 8, 0), *CROSSED, 1000, seed)
     assert right.passed(), right
     monkeypatch.setattr(tree, "TwoSides", NotRenormalized)
-    wrong = fit_of_twin(run_twin, TreeChain, (0, 6, 0), *CROSSED, 800, seed)
+    wrong = fit_of_twin(run_twin, TreeChain, (0, 8, 0), *CROSSED, 2000, seed)
     assert wrong.p_value < 1e-6, wrong
 
 

@@ -122,10 +122,14 @@ class TwoSides:
             left, right = self.tree.children(w)
             self.allocate(right, self.allocate(left, None, choose), choose)
             return None
-        self.nodes[choice].append(w)
-        self.sizes[choice] += len(self.tree.rows[w])
-        self.stats[choice] = self.family.merge(self.stats[choice], self._block(w))
+        self.join(w, choice)
         return choice
+
+    def join(self, w: int, side: int) -> None:
+        """Let all of `w` join a side."""
+        self.nodes[side].append(w)
+        self.sizes[side] += len(self.tree.rows[w])
+        self.stats[side] = self.family.merge(self.stats[side], self._block(w))
 
     def chances(self, w: int, forbidden: int | None) -> list[float]:
         """Return the probabilities of side 0, side 1 and OPEN."""
