@@ -50,8 +50,9 @@ class Chain {
             "labels must have one entry a row");
     BitGenerator* source = bit_generator_of(bit_generator);
     if (source == nullptr) throw nb::python_error();
-    chain_ = bound_family.chain(Prior(settings, start), as_span(labels), Stream(source),
-                                sampler_options(sampler, options, bound_family.n_rows()));
+    const SamplerOptions chosen = sampler_options(sampler, options, bound_family.n_rows());
+    nb::gil_scoped_release released;  // some samplers grow trees first
+    chain_ = bound_family.chain(Prior(settings, start), as_span(labels), Stream(source), chosen);
   }
 
   AnyChain& chain() { return *chain_; }
@@ -185,7 +186,11 @@ void bind_chain(nb::module_& m) {
       .def(
           "stop", [](Chain& c) { c.chain().stop(); }, "End the run soon; safe from any thread.")
       .def(
-          "freeze", [](Chain& c) { c.chain().freeze(); },
+          "freeze",
+          [](Chain& c) {
+            nb::gil_scoped_release released;
+            c.chain().freeze();
+          },
           "End the warm-up: what the sampler has learned stays as it is.")
       .def(
           "guide", &Chain::guide,

@@ -29,6 +29,7 @@ class AnyForest {
   virtual void insert(std::span<const std::int64_t> rows) = 0;
   virtual void on_top(std::span<const std::int64_t> rows) = 0;
   virtual void agglomerate(std::span<const std::int64_t> rows) = 0;
+  virtual void join_trees() = 0;
   virtual void collapse(int max_leaves) = 0;
   virtual void set_parameters(PriorValues values) = 0;
   virtual void rebind(const AnyFamily& family, std::span<const std::int64_t> rows) = 0;
@@ -123,6 +124,7 @@ class BoundForest final : public AnyForest {
     for (const int root : GreedyClustering<F>(forest_, order_)(leaves, true))
       forest_.add_tree(root);
   }
+  void join_trees() override { join_near_trees(forest_, growth_); }
   void collapse(int max_leaves) override { Collapse<F>(forest_, growth_)(max_leaves); }
   void set_parameters(PriorValues values) override { forest_.set_parameters(values); }
   void rebind(const AnyFamily& family, std::span<const std::int64_t> rows) override {

@@ -133,6 +133,13 @@ void bind_forest(nb::module_& m) {
           },
           nb::arg("rows"), "Join rows greedily, as BHC does, while d is at most 1.")
       .def(
+          "join_trees",
+          [](PythonForest& f) {
+            nb::gil_scoped_release released;
+            f.forest().join_trees();
+          },
+          "Join trees while two have a d of at most 1.")
+      .def(
           "collapse",
           [](PythonForest& f, int max_leaves) {
             nb::gil_scoped_release released;

@@ -58,6 +58,7 @@ inline SamplerOptions sampler_options(const std::string& name,
                        .split_moves = number("split_moves", automatic, many),
                        .leaf_moves = number("leaf_moves", automatic, many),
                        .rebuild = number("rebuild", 0, many),
+                       .warmup_rebuild = number("warmup_rebuild", 0, many),
                        .max_leaves = number("max_leaves", 0, many)};
   if (name == "splitmerge")
     return SplitMergeOptions{.scans = number("scans", 0, many), .subset = number("subset", 0, n)};

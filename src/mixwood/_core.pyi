@@ -143,6 +143,9 @@ class Forest:
     def agglomerate(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Join rows greedily, as BHC does, while d is at most 1."""
 
+    def join_trees(self) -> None:
+        """Join trees while two have a d of at most 1."""
+
     def collapse(self, max_leaves: int) -> None:
         """Turn tight subtrees into weighted leaves until so few are left."""
 

@@ -30,6 +30,11 @@ SMALLEST_BATCH = 1000
 GROWTH_LOG_U = -5.0
 
 
+#: Of so many trees those that are near are joined after every insertion, of more only if as many
+#: rows went in.
+ALWAYS_JOINED = 200
+
+
 @dataclass(frozen=True)
 class Recipe:
     """All that a tree depends on beside the rows and their order; likelihood resolved.
@@ -64,7 +69,8 @@ def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool =
     Any tree is a tree of the model, so it may grow at other values than those it is judged by.
     The balanced rule always does, near ``u = 0``. At the posterior's own ``u`` of some ``n``,
     two near points may be better apart (``kappa(1)^2 / kappa(2)`` is ``alpha sigma tau^sigma /
-    (1 - sigma)``), and a cluster of which no two points ever join is never found.
+    (1 - sigma)``), and a cluster of which no two points ever join is never found. In the end it
+    joins trees that are better together where they are judged.
     """
     judged, p = recipe.parameters, recipe.growth or recipe.parameters
     log_u = GROWTH_LOG_U if recipe.rule == "balanced" else p.log_u
@@ -79,6 +85,9 @@ def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool =
         if limit is not None:
             forest.collapse(limit)
     forest.set_parameters(judged.log_u, judged.log_alpha, judged.sigma, judged.theta)
+    few_trees = forest.n_trees <= max(ALWAYS_JOINED, len(rows))
+    if recipe.rule == "balanced" and not greedy and few_trees:
+        forest.join_trees()
 
 
 class Hierarchy:
@@ -107,13 +116,13 @@ class Hierarchy:
     """
 
     def __init__(
-        self, recipe: Recipe, X: Data, forest: _core.Forest, order: IntArray, n_greedy: int
+        self, recipe: Recipe, X: Data, forest: _core.Forest, order: IntArray, *, greedy: bool
     ) -> None:
         self._recipe = recipe
         self._X = X  # the rows that are leaves, and one row of each weighted leaf
         self._forest: _core.Forest | None = None
-        self._order = np.asarray(order, dtype=np.int64)
-        self._n_greedy = n_greedy
+        self._batches = [np.asarray(order, dtype=np.int64)]  # as they came
+        self._greedy = greedy  # whether the first of them was joined by bhc
         self._place = np.arange(X.shape[0])  # of each row ever given: which row of _X
         self._log_constant = float(np.sum(recipe.model.likelihood.row_constants(X)))
         self._settle(forest)
@@ -134,7 +143,7 @@ class Hierarchy:
             X = self._X[keep]
             forest.rebind(self._recipe.model.likelihood.bind(X), now)
             self._X, self._place = X, of_leaf[leaf_of_place]
-            self._order = self._order[:0]  # without the rows the tree cannot be built anew
+            self._batches = []  # without the rows the tree cannot be built anew
         self._leaf_of_row, self._cluster_of_leaf = leaf_of_place, leaves["tree"]
         self._forest = forest
         for name in ("labels", "_tree"):
@@ -148,7 +157,8 @@ class Hierarchy:
         return Dendrogram.from_export(self._forest.export(), self._leaf_of_row)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_forest": None, "_tree": self._tree}
+        own = {"_forest": None, "_tree": self._tree, "_batches": list(self._batches)}
+        return self.__dict__ | own
 
     # --- what it is
 
@@ -371,7 +381,7 @@ class Hierarchy:
         forest.rebind(family, np.arange(n_old))
         grow(self._recipe, forest, rows)
         self._X, self._place = both, np.concatenate([self._place, rows])
-        self._order = np.concatenate([self._order, rows])
+        self._batches.append(rows)
         self._log_constant += constant
         self._settle(forest)
         return self.labels[-n_new:].copy()
@@ -384,8 +394,8 @@ class Hierarchy:
                 "rows in them are not kept. Insert into the original, or build without max_leaves"
             )
         forest = self._recipe.forest(self.model.likelihood.bind(self._X))
-        grow(self._recipe, forest, self._order[: self._n_greedy], greedy=True)
-        grow(self._recipe, forest, self._order[self._n_greedy :])
+        for k, rows in enumerate(self._batches):
+            grow(self._recipe, forest, rows, greedy=self._greedy and k == 0)
         return forest
 
 

@@ -125,9 +125,10 @@ def _run_in_threads(
     deadline = _deadline(job)
     family = bind_family(job.model, job.X, job.sampler)
     labels = _room_for_labels(job, len(seeds))
-    chains = [
-        _start(job, seed, family, room, deadline) for seed, room in zip(seeds, labels, strict=True)
-    ]
+    with ThreadPoolExecutor(workers) as pool:  # some grow trees first
+        chains = list(
+            pool.map(lambda seed, room: _start(job, seed, family, room, deadline), seeds, labels)
+        )
     waiting: queue.PriorityQueue[tuple[int, int]] = queue.PriorityQueue()
     for k in range(len(chains)):
         waiting.put((0, k))

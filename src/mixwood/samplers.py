@@ -134,7 +134,8 @@ class Tree:
             "subtree_moves": chosen(self.subtree_moves, -1),
             "split_moves": chosen(self.split_moves, -1),
             "leaf_moves": chosen(self.leaf_moves, -1),
-            "rebuild": chosen(self.rebuild, max(50, round(1.5 * n**0.5))),
+            "rebuild": chosen(self.rebuild, max(100, round(2.5 * n**0.5))),
+            "warmup_rebuild": chosen(self.rebuild, max(20, round(0.5 * n**0.5))),
             "max_leaves": chosen(self.max_leaves, 0),
         }
 

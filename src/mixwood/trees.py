@@ -74,7 +74,7 @@ def bhc(model: Mixture, X: Any, rule: str = "balanced") -> Hierarchy:
     forest = recipe.forest(bind_family(given, data))
     rows = np.arange(n)
     grow(recipe, forest, rows, greedy=True)
-    return Hierarchy(recipe, _own(data, X), forest, rows, n_greedy=n)
+    return Hierarchy(recipe, _own(data, X), forest, rows, greedy=True)
 
 
 def ibhc(
@@ -107,7 +107,8 @@ def ibhc(
     rule : {"balanced", "paper"}
         How a row finds its place in a tree. The published rule grows deep trees, so that its
         time is quadratic. The balanced one goes to the child in which the row is the more
-        typical while a node is judged one cluster, and grows at a small ``u``.
+        typical while a node is judged one cluster, grows at a small ``u``, and in the end
+        joins trees that are better together.
     order : array of shape (n,), optional
         The order in which rows go in, a permutation of ``0..n-1``; random by default, and
         another for each trial.
@@ -154,7 +155,7 @@ def ibhc(
         rows = rng.permutation(n) if fixed_order is None else fixed_order
         forest = recipe.forest(family)
         grow(recipe, forest, rows)
-        tree = Hierarchy(recipe, data, forest, rows, n_greedy=0)
+        tree = Hierarchy(recipe, data, forest, rows, greedy=False)
         if best is None or tree.log_evidence_bound > best.log_evidence_bound:
             best = tree
         if trial + 1 < n_trials:

@@ -182,6 +182,18 @@ def test_same_trees_on_top(family_case, seed):
     assert_same_trees(core, twin, constants)
 
 
+def test_same_trees_joined(family_case, seed):
+    likelihood, X = family_case(30)
+    core, twin, constants = both_forests(likelihood, X, mw.NGGP(0.5, 0.2))
+    for row in np.random.default_rng(seed).permutation(30):
+        core.insert(np.array([row]))
+        twin.insert_like(int(row), own_nodes(core))
+    core.join_trees()
+    twin.wanted = own_nodes(core)
+    twin.join_trees()
+    assert_same_trees(core, twin, constants)
+
+
 def test_same_potentials_at_new_parameters(family_case, prior):
     likelihood, X = family_case(20)
     core, twin, constants = both_forests(likelihood, X, prior)
@@ -206,6 +218,7 @@ ACTIONS = st.one_of(
     st.tuples(st.just("on_top"), st.integers(1, 6)),
     st.tuples(st.just("agglomerate"), st.integers(1, 8)),
     st.tuples(st.just("collapse"), st.integers(2, 20)),
+    st.tuples(st.just("join_trees"), st.none()),
     st.tuples(st.just("set_parameters"), st.integers(0, 100)),
     st.tuples(st.just("rebind"), st.integers(1, 10)),
 )
@@ -237,6 +250,8 @@ def test_books_are_right_after_any_operations(family_case, actions, rule):
         elif name == "collapse":
             core.collapse(number)
             assert core.n_leaves <= number
+        elif name == "join_trees":
+            core.join_trees()
         elif name == "set_parameters":
             sigma = 0.05 + 0.009 * number
             core.set_parameters(number / 10, 1 - number / 50, sigma, 0.0)

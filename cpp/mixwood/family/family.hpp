@@ -43,6 +43,12 @@ concept has_sparse_statistics =
       { f.log_predictive(t, sparse) } -> std::same_as<double>;
     };
 
+// Optional, for rows that may be long or short: how many counts a row has.
+template <class F>
+concept has_row_totals = requires(const F f, int row) {
+  { f.row_total(row) } -> std::same_as<double>;
+};
+
 template <class C>
 concept ClusterScores = requires(C c, std::span<const int> numbers, const double* statistic,
                                  double* target, double* scores, int slot, int b, int row) {

@@ -5,8 +5,8 @@
 //
 // The other rows of S = c or a + b are taken as items: the highest nodes of the tree that lie in S
 // without v, the same set seen from either side. Each item in turn, in an order that depends on the
-// tree and S alone, goes to side A or B by its predictive weights, or is opened, which means that
-// its two children take its place and do not both go to the same side:
+// tree, v and S alone, goes to side A or B by its predictive weights, or is opened, which means
+// that its two children take its place and do not both go to the same side:
 //
 //   P(open) = d/(1+d), kept off 0 and 1; no leaf is opened
 //   P(A)    = (1 - P(open)) phi(h_{A+w})/phi(h_A) / [the same + phi(h_{B+w})/phi(h_B)]
@@ -18,7 +18,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "mixwood/family/blocks.hpp"
@@ -51,6 +53,9 @@ class AnchoredSplitMerge {
     else
       merge(state, node, slots[0], slots[1], threshold, merges);
   }
+
+  // Items and parts of items sent to a side so far.
+  std::int64_t allocated() const { return allocated_; }
 
  private:
   struct Side {
@@ -93,11 +98,12 @@ class AnchoredSplitMerge {
   void merge(GuidedState<F>& state, int node, int a, int b, double threshold, MoveReport& report) {
     ++report.proposed;
     const double gain = log_gain_of_merging(state, a, b);
-    // q is at most 1: what is hopeless already need not be replayed.
+    // q is at most 1: what is hopeless already need not be replayed (nor, below, to its end; the
+    // report then gets a bound of log r).
     if (!(threshold <= gain)) return report.add_log_ratio(gain);
     items_.of_two_clusters(state.partition, node, a, b);
     const double log_q = allocate(state, node, threshold - gain, [&](int item, const double*) {
-      const int slot = state.partition.label(item);
+      const int slot = state.partition.slot_of_node(item);
       return slot == a ? 0 : slot == b ? 1 : opened;
     });
     const double log_ratio = gain + log_q;
@@ -151,6 +157,7 @@ class AnchoredSplitMerge {
       const Waiting next = stack_.back();
       stack_.pop_back();
       double chances[3];
+      ++allocated_;
       fill_chances(state, next, chances);
       const int choice = choose(next.node, chances);
       log_q += std::log(chances[choice]);
@@ -188,6 +195,10 @@ class AnchoredSplitMerge {
                  state.log_kappa(side.size);
     }
     double first = 1 / (1 + std::exp(gains[1] - gains[0]));
+    if (std::isnan(first))
+      throw std::runtime_error(
+          "the weights of a block's two sides are not numbers; rescale X or choose a less extreme "
+          "prior");
     first = std::clamp(first, smallest_side, 1 - smallest_side);
     const double open = chance_of_opening(state, node);
     chances[0] = (1 - open) * first;
@@ -227,6 +238,7 @@ class AnchoredSplitMerge {
   typename NodeBlocks<F>::Scratch scratch_;
   std::vector<double> union_, other_;
   std::vector<Waiting> stack_;
+  std::int64_t allocated_ = 0;
 };
 
 }  // namespace mixwood

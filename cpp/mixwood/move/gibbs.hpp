@@ -19,6 +19,12 @@
 
 namespace mixwood {
 
+// A running mean over about the last 8 values; below 0 before the first.
+inline void add_to_mean(float& mean, double value) {
+  const auto latest = static_cast<float>(value);
+  mean = mean < 0 ? latest : mean + (latest - mean) / 8;
+}
+
 // S is the state: State<F>, or another that offers the same.
 template <class S>
 class GibbsSweep {
@@ -107,9 +113,7 @@ class GibbsSweep {
     for (const double weight : weights_) total += weight;
     const bool alone = state.partition.size(own) == 1;
     const double stays = alone ? weights_.back() : weights_[state.partition.position(own)];
-    const auto leaves = static_cast<float>(1 - stays / total);
-    float& mean = (*uncertainty_)[row];
-    mean = mean < 0 ? leaves : mean + (leaves - mean) / 8;
+    add_to_mean((*uncertainty_)[row], 1 - stays / total);
   }
 
   void move(S& state, int row, int target, bool more_rows) {

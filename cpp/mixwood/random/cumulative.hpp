@@ -16,13 +16,17 @@ class CumulativeLaw {
     for (std::size_t k = 0; k < weights.size(); ++k) sums_[k] = sum += weights[k];
   }
 
-  // The first whose sum exceeds uniform * total. One of weight 0 is never drawn.
-  int draw(Stream& random) const {
-    const double goal = random.uniform() * sums_.back();
-    return static_cast<int>(std::upper_bound(sums_.begin(), sums_.end(), goal) - sums_.begin());
-  }
+  double total() const { return sums_.empty() ? 0.0 : sums_.back(); }
 
-  bool empty() const { return sums_.empty() || !(sums_.back() > 0); }
+  // The first whose sum exceeds `goal`, for a goal in [0, total); the last, should rounding have
+  // taken it beyond.
+  int at(double goal) const {
+    const auto found = std::upper_bound(sums_.begin(), sums_.end() - 1, goal);
+    return static_cast<int>(found - sums_.begin());
+  }
+  int draw(Stream& random) const { return at(random.uniform() * total()); }
+
+  bool empty() const { return !(total() > 0); }
 
  private:
   std::vector<double> sums_;

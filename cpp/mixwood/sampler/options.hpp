@@ -17,11 +17,12 @@ struct PaperTreeOptions {
 
 struct TreeOptions {
   static constexpr int automatic = -1;
-  int subtree_moves;  // an iteration; or automatic
-  int split_moves;    // likewise
-  int leaf_moves;     // likewise
-  int rebuild;        // iterations from one guide tree to the next; 0: never
-  int max_leaves;     // 0: every row is a leaf
+  int subtree_moves;   // an iteration; or automatic
+  int split_moves;     // likewise
+  int leaf_moves;      // likewise
+  int rebuild;         // iterations from one guide tree to the next; 0: never
+  int warmup_rebuild;  // the same in warm-up
+  int max_leaves;      // 0: every row is a leaf
 };
 
 struct SplitMergeOptions {

@@ -1,9 +1,12 @@
 // The exact tree-guided sampler. Guide trees propose; for any fixed tree every move leaves the
 // posterior as it is. A tree is built from the data, reference values and fresh randomness. In
-// warm-up the reference follows the chain; then it is frozen, together with the weights of the leaf
+// warm-up the reference follows the chain; then it is frozen, together with the lengths of the leaf
 // scan.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -32,18 +35,18 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     move_blocks();
     split_and_merge();
     scan_leaves();
+    if (this->stop_) return;
     this->end_iteration();
-    if (options_.rebuild > 0 && ++since_tree_ >= options_.rebuild) new_tree();
+    const int lifetime = frozen_ ? options_.rebuild : options_.warmup_rebuild;
+    if (lifetime > 0 && ++since_tree_ >= lifetime) new_tree();
   }
 
   void freeze() override {
     if (frozen_) return;
-    reference_.set(this->values());
-    new_tree();
     scan_.visit_all(this->state_, this->sweep_, subtree_gibbs_, this->random_, this->stop_,
                     leaves_);
-    scan_.set_weights();
-    this->sweep_.learn_into(nullptr);
+    if (since_tree_ > 0) new_tree();  // else the chain has not moved: its tree is new
+    scan_.stop_learning(this->sweep_);
     frozen_ = true;
   }
 
@@ -71,7 +74,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     const GuideTrees<F> trees(family);
     Start result{prior, {}, nullptr};
     if (options.max_leaves > 0 && options.max_leaves < family->n_rows())
-      result.sets = trees.collapsed(prior, options.max_leaves, random);
+      result.sets = trees.collapsed(prior, options.max_leaves);
     result.tree = trees.grow(prior, result.sets, random);
     return result;
   }
@@ -88,11 +91,12 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
         split_merge_(*family),
         scan_(sets_, family->n_rows()) {
     reference_.set(this->values());
-    this->sweep_.learn_into(scan_.uncertainty());
+    scan_.learn(this->sweep_);
   }
 
   static constexpr double subtrees_a_cluster = 1;
   static constexpr double splits_a_cluster = 3;
+  static constexpr std::int64_t most_allocated = 4;  // items a row and iteration, in warm-up
 
   int moves(int asked, double a_cluster) const {
     if (asked != TreeOptions::automatic) return asked;
@@ -108,9 +112,15 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   void split_and_merge() {
     if (laws_.pairs().empty()) return;  // a tree of one leaf
     const Timed timed(splits_);
-    for (int k = moves(options_.split_moves, splits_a_cluster); k > 0 && !this->stop_; --k)
+    const std::int64_t work = split_merge_.allocated();
+    const std::int64_t most = most_allocated * this->n_rows();
+    for (int k = moves(options_.split_moves, splits_a_cluster); k > 0 && !this->stop_; --k) {
+      // From a bad start every proposal is dear. After warm-up the count must not look at the
+      // state.
+      if (!frozen_ && split_merge_.allocated() - work > most) break;
       split_merge_(this->state_, laws_.pairs().draw(this->random_), this->random_, splits_, merges_,
                    idle_);
+    }
   }
 
   void scan_leaves() {
@@ -123,7 +133,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     const Timed timed(trees_);
     if (!frozen_) {
       reference_.set(this->values());
-      scan_.set_weights();
+      scan_.set_lengths();
     }
     const auto tree = guide_trees_.grow(reference_, sets_, this->random_);
     laws_ = NodeLaws(tree->shape, tree->log_dissimilarity);

@@ -65,7 +65,7 @@ class Arena {
   void prefetch(int node) const {
     for (const auto* values : {&left, &right, &row, &size, &place})
       __builtin_prefetch(values->data() + node);
-    for (const auto* values : {&log_marginal, &log_apart, &log_tree})
+    for (const auto* values : {&log_marginal, &log_apart, &log_one, &log_tree})
       __builtin_prefetch(values->data() + node);
   }
 

@@ -56,12 +56,7 @@ struct GuidedState {
   void rebuild() {
     partition.compact();
     clusters.grow(partition.n_slots());
-    std::vector<double> s(family.statistic_size());
-    for (const int slot : partition.active()) {
-      std::fill(s.begin(), s.end(), 0.0);
-      partition.each_piece(slot, [&](int piece) { add_piece(s.data(), piece); });
-      clusters.assign(slot, s.data());
-    }
+    for (const int slot : partition.active()) make_afresh(slot);
   }
 
   // Opens an empty cluster, statistics and all.
@@ -72,7 +67,8 @@ struct GuidedState {
     return slot;
   }
 
-  // Takes the row from its cluster to another and closes the old one if it is empty.
+  // Takes the row, a leaf of its own, from its cluster to another and closes the old one if it is
+  // empty.
   void move_row(int row, int to) {
     const int from = partition.slot_of(row);
     clusters.forget(from, row);
@@ -83,13 +79,16 @@ struct GuidedState {
 
   // The same for all rows below a pure node.
   void move_node(int node, int from, int to, const Block<F>& block) {
-    if (partition.size(from) == tree->shape.size[node])
-      clusters.clear(from);
-    else
-      clusters.subtract(from, block);
     clusters.merge(to, block);
     partition.move_node(node, to);
-    if (partition.size(from) == 0) partition.close(from);
+    // What is left of a cluster that loses most of itself would be a small difference of large
+    // numbers: it is made afresh.
+    if (partition.size(from) == 0)
+      partition.close(from);
+    else if (partition.size(from) <= tree->shape.size[node])
+      make_afresh(from);
+    else
+      clusters.subtract(from, block);
   }
 
   double log_kappa(int size) { return kappas(prior, size); }
@@ -125,6 +124,12 @@ struct GuidedState {
     return {tree, &tree->shape};  // the tree lives as long as its shape is used
   }
 
+  void make_afresh(int slot) {
+    statistic_.assign(family.statistic_size(), 0.0);
+    partition.each_piece(slot, [&](int piece) { add_piece(statistic_.data(), piece); });
+    clusters.assign(slot, statistic_.data());
+  }
+
   void add_piece(double* s, int piece) {
     if (tree->shape.size[piece] == 1)
       family.observe(s, tree->shape.rows[tree->shape.first[piece]]);
@@ -133,6 +138,7 @@ struct GuidedState {
   }
 
   typename NodeBlocks<F>::Scratch scratch_;
+  std::vector<double> statistic_;
 };
 
 }  // namespace mixwood

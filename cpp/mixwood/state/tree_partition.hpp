@@ -1,6 +1,7 @@
 // A partition that is kept on a tree over the rows. A node is pure if all rows below it are in one
-// cluster. Only the highest pure nodes, the pieces of a cluster, carry a label that counts: what
-// stands below a piece is old. So a block of any size moves in O(height), and no row is touched.
+// cluster; the highest pure nodes are the pieces of that cluster. Every node has a label: its slot,
+// or `mixed`. The nodes below a node are neighbours, so that a block which moves is relabelled by
+// one fill of its own range; above it only what changes is touched.
 #pragma once
 
 #include <algorithm>
@@ -54,24 +55,17 @@ class TreePartition : public Slots {
   }
 
   // The slot of all rows below, or `mixed`.
-  int slot_of_node(int node) const {
-    int slot = mixed;
-    for (; node != TreeShape::none; node = shape_->parent[node])
-      if (label_[node] != mixed) slot = label_[node];
-    return slot;
-  }
-  int slot_of(int row) const { return slot_of_node(shape_->leaf_of_row[row]); }
+  int slot_of_node(int node) const { return label_[node]; }
+  int slot_of(int row) const { return label_[shape_->leaf_of_row[row]]; }
 
   // The piece that a pure node is in.
   int piece_of(int node) const {
-    int piece = node;
-    for (; node != TreeShape::none; node = shape_->parent[node])
-      if (label_[node] != mixed) piece = node;
-    return piece;
+    const int slot = label_[node];
+    for (int above = shape_->parent[node]; above != TreeShape::none && label_[above] == slot;
+         above = shape_->parent[node])
+      node = above;
+    return node;
   }
-
-  // What stands at a node of which no ancestor is pure.
-  int label(int node) const { return label_[node]; }
 
   template <class Visit>
   void each_piece(int slot, Visit&& visit) const {
@@ -81,38 +75,35 @@ class TreePartition : public Slots {
 
   // Takes all rows below a pure node to another slot.
   void move_node(int node, int to) {
+    const int from = label_[node];
     const int piece = piece_of(node);
-    const int from = label_[piece];
     unlink(piece);
     for (int below = node; below != piece; below = shape_->parent[below]) {
-      const int beside = shape_->sibling(below);
-      label_[beside] = from;
-      link(beside);
+      link(shape_->sibling(below));
       label_[shape_->parent[below]] = mixed;
     }
+    std::fill(label_.begin() + node, label_.begin() + shape_->end(node), to);
     add_size(from, -shape_->size[node]);
     add_size(to, shape_->size[node]);
     while (shape_->parent[node] != TreeShape::none && label_[shape_->sibling(node)] == to) {
       unlink(shape_->sibling(node));
-      label_[node] = mixed;
       node = shape_->parent[node];
+      label_[node] = to;
     }
-    label_[node] = to;
     link(node);
   }
   void move(int row, int to) { move_node(shape_->leaf_of_row[row], to); }
 
   // Renumbers the slots in list order, so that none is free.
   void compact() {
+    if (n_slots() == n_clusters() && std::ranges::is_sorted(active())) return;
     const std::vector<int> number = renumber_slots();
     std::vector<int> first(n_slots(), TreeShape::none);
-    for (std::size_t old = 0; old < number.size(); ++old) {
-      if (first_piece_[old] == TreeShape::none) continue;
-      first[number[old]] = first_piece_[old];
-      for (int piece = first_piece_[old]; piece != TreeShape::none; piece = next_[piece])
-        label_[piece] = number[old];
-    }
+    for (std::size_t old = 0; old < number.size(); ++old)
+      if (first_piece_[old] != TreeShape::none) first[number[old]] = first_piece_[old];
     first_piece_ = std::move(first);
+    for (int& label : label_)
+      if (label != mixed) label = number[label];
   }
 
   int open() {

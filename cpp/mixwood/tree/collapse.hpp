@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -88,7 +89,7 @@ class Collapse {
                        [&](int a, int b) { return nodes.size[a] < nodes.size[b]; });
       for (const int root : roots)
         if (forest_.trees().size() > most && nodes.parent[root] == Arena::none)
-          growth_.join_nearest(root);
+          growth_.join_nearest(root, std::numeric_limits<double>::infinity());
     }
     for (const int root : std::vector<int>(forest_.trees()))
       if (!nodes.is_leaf(root)) collapse(root);
@@ -103,6 +104,7 @@ class Collapse {
   // Tells the rows where their leaves went. A leaf may have been lost to one that was lost in turn:
   // follow to the end.
   void rename_rows() {
+    now_.resize(forest_.nodes().n_slots(), Arena::none);
     for (int& leaf : now_)
       if (leaf != Arena::none)
         while (now_[leaf] != Arena::none) leaf = now_[leaf];

@@ -64,6 +64,7 @@ class Forest {
     const int node = nodes_.allocate(row);
     nodes_.size[node] = 1;
     nodes_.log_marginal[node] = nodes_.log_apart[node] = family_->log_alone(row);
+    if constexpr (has_row_totals<F>) set_weight(node, std::max(1.0, family_->row_total(row)));
     refresh(node);
     leaf_of_row_[row] = node;
     ++n_leaves_;
@@ -82,6 +83,11 @@ class Forest {
       nodes_.log_apart[node] += family_->log_alone(row);
       leaf_of_row_[row] = node;
     }
+    if constexpr (has_row_totals<F>) {
+      double weight = 0;
+      for (const int row : rows) weight += std::max(1.0, family_->row_total(row));
+      set_weight(node, weight);
+    }
     store(node, union_.data());
     nodes_.log_marginal[node] = family_->log_marginal(union_.data());
     refresh(node);
@@ -98,6 +104,7 @@ class Forest {
     nodes_.size[node] = nodes_.size[left] + nodes_.size[right];
     nodes_.log_marginal[node] = log_marginal;
     nodes_.log_apart[node] = nodes_.log_apart[left] + nodes_.log_apart[right];
+    if constexpr (has_row_totals<F>) set_weight(node, weights_[left] + weights_[right]);
     store_if_large(node);
     refresh(node);
     return node;
@@ -121,6 +128,7 @@ class Forest {
     for (auto* links : {&nodes_.left, &nodes_.right, &nodes_.size}) (*links)[copy] = (*links)[node];
     for (auto* logs : {&nodes_.log_marginal, &nodes_.log_apart, &nodes_.log_one, &nodes_.log_tree})
       (*logs)[copy] = (*logs)[node];
+    if constexpr (has_row_totals<F>) set_weight(copy, weights_[node]);
     if (nodes_.place[node] != Arena::none) {
       copy_into(union_, stored(node));
       store(copy, union_.data());
@@ -240,6 +248,7 @@ class Forest {
       nodes_.size[step.node] += nodes_.size[item];
       nodes_.log_marginal[step.node] = step.log_marginal;
       nodes_.log_apart[step.node] += nodes_.log_apart[item];
+      if constexpr (has_row_totals<F>) weights_[step.node] += weights_[item];
       if (nodes_.place[step.node] == Arena::none)
         store_if_large(step.node);
       else if (nodes_.row[item] >= 0)
@@ -249,6 +258,14 @@ class Forest {
     }
     for (std::size_t k = path.size(); k-- > 0;) refresh(path[k].node);
     return joint;
+  }
+
+  // How much there is below a node: points, or counts where rows have many or few of them.
+  double weight(int node) const {
+    if constexpr (has_row_totals<F>)
+      return weights_[node];
+    else
+      return nodes_.size[node];
   }
 
   // Potentials of one node from its children's.
@@ -348,6 +365,11 @@ class Forest {
     nodes_.parent[nodes_.left[node]] = nodes_.parent[nodes_.right[node]] = parent;
   }
 
+  void set_weight(int node, double weight) {
+    weights_.resize(nodes_.n_slots());
+    weights_[node] = weight;
+  }
+
   double* stored(int node) {
     return statistics_.data() +
            static_cast<std::size_t>(nodes_.place[node]) * family_->statistic_size();
@@ -410,17 +432,19 @@ class Forest {
       throw std::logic_error(name + " is not the leaf of its row");
     std::fill(scratch.begin(), scratch.end(), 0.0);
     int size = 0;
-    double apart = 0;
+    double apart = 0, below = 0;
     nodes_.each_leaf(node, [&](int leaf) {
       size += nodes_.size[leaf];
       apart += nodes_.log_apart[leaf];
+      below += weight(leaf);
       if (nodes_.row[leaf] >= 0)
         family_->observe(scratch.data(), nodes_.row[leaf]);
       else
         family_->merge(scratch.data(), stored(leaf));
     });
     const double fresh = family_->log_marginal(scratch.data());
-    if (size != nodes_.size[node]) throw std::logic_error(name + " has a wrong size");
+    if (size != nodes_.size[node] || differs(weight(node), below))
+      throw std::logic_error(name + " has a wrong size");
     if (differs(nodes_.log_apart[node], apart) ||
         (nodes_.row[node] >= 0 && nodes_.log_apart[node] != family_->log_alone(nodes_.row[node])))
       throw std::logic_error(name + " has a wrong sum of log P(x)");
@@ -449,7 +473,7 @@ class Forest {
   std::uint64_t version_ = 0;
   Item pair_;
   int smallest_stored_ = 2;
-  std::vector<double> statistics_, log_kappas_;
+  std::vector<double> statistics_, log_kappas_, weights_;
   std::vector<int> free_places_;
   std::vector<double> first_ = std::vector<double>(family_->statistic_size());
   std::vector<double> second_ = std::vector<double>(family_->statistic_size());

@@ -3,8 +3,11 @@
 // randomness of its own, and never sees a chain's state: no function here takes one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -97,7 +100,8 @@ class GuideTrees {
     // Trees join their nearest in random order: every guide tree sees other pairs of clusters.
     while (forest.trees().size() > 1) {
       const auto count = static_cast<std::int64_t>(forest.trees().size());
-      growth.join_nearest(forest.trees()[random.below(count)]);
+      growth.join_nearest(forest.trees()[random.below(count)],
+                          std::numeric_limits<double>::infinity());
     }
     const int root = forest.trees()[0];
     if (sets.empty())
@@ -110,16 +114,15 @@ class GuideTrees {
   }
 
   // Sets of rows that stay together: a tree over all rows is grown and collapsed to so many leaves.
-  LeafSets collapsed(const Prior& reference, int max_leaves, Stream& random) const {
+  // Nothing here is random, so that all chains have the same sets and hence the same target.
+  LeafSets collapsed(const Prior& reference, int max_leaves) const {
     Forest<F> forest = empty_forest(reference);
     IncrementalClustering<F> growth(forest, DescentRule::balanced);
     Collapse<F> collapse(forest, growth);
-    std::vector<int> order(family_->n_rows());
-    for (int row = 0; row < family_->n_rows(); ++row) order[row] = row;
-    random.shuffle_front(order, family_->n_rows());
-    for (const int row : order) {
+    const int room = std::max(2 * max_leaves, smallest_round);
+    for (const int row : scattered(family_->n_rows())) {
       growth.insert(forest.make_leaf(row));
-      if (forest.n_leaves() > 2 * max_leaves) collapse(max_leaves);
+      if (forest.n_leaves() > room) collapse(max_leaves);
     }
     collapse(max_leaves);
     std::vector<int> set_of_leaf(forest.nodes().n_slots(), -1);
@@ -138,6 +141,19 @@ class GuideTrees {
  private:
   // Trees are grown near u = 0, where near points like to join, and judged at the reference.
   static constexpr double growth_log_u = -5;
+
+  // Leaves beyond `max_leaves` that are waited for before they collapse: each time takes a pass
+  // over all rows.
+  static constexpr int smallest_round = 4000;
+
+  // All rows, neighbours far apart: in steps of about n / golden ratio that meet every row.
+  static std::vector<int> scattered(int n) {
+    std::int64_t step = std::max<std::int64_t>(1, static_cast<std::int64_t>(0.6180339887 * n));
+    while (std::gcd(step, static_cast<std::int64_t>(n)) != 1) ++step;
+    std::vector<int> rows(n);
+    for (std::int64_t k = 0; k < n; ++k) rows[k] = static_cast<int>(k * step % n);
+    return rows;
+  }
 
   Forest<F> empty_forest(const Prior& reference) const {
     PriorValues values = reference.values();

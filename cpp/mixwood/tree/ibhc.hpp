@@ -18,8 +18,10 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
+#include "mixwood/tree/bhc.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/index.hpp"
 
@@ -55,13 +57,22 @@ class IncrementalClustering {
     hang_beside(nearest.root, nearest.root, item, nearest.log_marginal);
   }
 
-  // Joins a tree to its nearest, whatever their d.
-  void join_nearest(int root) {
+  // Joins a tree to its nearest, if log d is at most that; says whether.
+  bool join_nearest(int root, double largest) {
     forest_.remove_tree(root);
     index_.removed(root);
     const Nearest nearest = nearest_tree(root);
+    if (nearest.log_dissimilarity > largest) {
+      add_tree(root);
+      return false;
+    }
+    if (nearest.root == Arena::none)
+      throw std::runtime_error(
+          "X has rows so far apart that the density of all of them together is not a finite "
+          "number; rescale X or choose a less extreme prior");
     path_.clear();
     hang_beside(nearest.root, nearest.root, root, nearest.log_marginal);
+    return true;
   }
 
   struct SearchCounts {
@@ -156,16 +167,16 @@ class IncrementalClustering {
     return true;
   }
 
-  // How well the item fits a node: what the node's rows add to its log marginal, a point, against
-  // what they add to each other's. The predictive alone favours the larger child, whose parameters
-  // are better known, and grows caterpillars inside a homogeneous cluster. Both are taken against
-  // P(x), since rows that are long, large or complete have a lower density anywhere. (The item's
-  // own log P(x) is the same for both children.)
+  // How well the item fits a node: its log predictive against what the node's own rows have on
+  // average. The predictive alone favours the larger child, whose parameters are better known, and
+  // grows caterpillars inside a homogeneous cluster. Both are taken against P(x) and by weight,
+  // since large or incomplete rows, and documents of many words, have another density anywhere.
+  // (The item's own log P(x) is the same for both children.)
   double fit(int node, int item, double log_marginal) const {
     const Arena& nodes = forest_.nodes();
     const double own = nodes.log_marginal[node];
-    return (log_marginal - own) / nodes.size[item] -
-           (own - nodes.log_apart[node]) / nodes.size[node];
+    return (log_marginal - own) / forest_.weight(item) -
+           (own - nodes.log_apart[node]) / forest_.weight(node);
   }
 
   // Step 3: cuts at the deepest node on the way up that is judged more than one cluster. Its two
@@ -201,5 +212,24 @@ class IncrementalClustering {
   typename Forest<F>::Item item_;  // the one that is being put in
   std::vector<typename Forest<F>::Step> path_;
 };
+
+// Joins trees while two have d <= 1: the parts of a cluster that began at several places stay apart
+// when rows come one by one. Many trees are not compared all with all; each then goes to its
+// nearest, the lightest first.
+template <Family F>
+void join_near_trees(Forest<F>& forest, IncrementalClustering<F>& growth) {
+  constexpr std::size_t most_compared = 200;
+  std::vector<int> roots = forest.trees();
+  if (roots.size() > most_compared) {
+    const Arena& nodes = forest.nodes();
+    std::stable_sort(roots.begin(), roots.end(),
+                     [&](int a, int b) { return nodes.size[a] < nodes.size[b]; });
+    for (const int root : roots)
+      if (nodes.parent[root] == Arena::none) growth.join_nearest(root, 0.0);
+    return;
+  }
+  for (const int root : roots) forest.remove_tree(root);
+  for (const int root : GreedyClustering<F>(forest)(roots, true)) forest.add_tree(root);
+}
 
 }  // namespace mixwood

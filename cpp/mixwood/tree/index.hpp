@@ -224,7 +224,10 @@ class TreeIndex {
 
   void halve(const std::vector<int>& roots, Group& left, Group& right) {
     std::vector<std::pair<double, int>> order;
-    for (const int root : roots) order.emplace_back(fit(root, right) - fit(root, left), root);
+    for (const int root : roots) {
+      const double key = fit(root, right) - fit(root, left);
+      order.emplace_back(std::isnan(key) ? 0.0 : key, root);  // NaN has no place in an order
+    }
     const std::size_t half = roots.size() / 2;
     std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(half), order.end());
     left.roots.clear();

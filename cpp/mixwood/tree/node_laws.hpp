@@ -55,6 +55,7 @@ class NodeLaws {
 
   static double judged_one(bool leaf, double log_d) {
     if (leaf) return 1;
+    if (!std::isfinite(log_d)) return log_d < 0 ? 1 : 0;
     const double odds = 1 + std::abs(log_d);
     return log_d < 0 ? odds / (1 + odds) : 1 / (1 + odds);
   }

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mixwood.families import Multinomial
 from mixwood.families.base import Data
 from mixwood.model import Mixture
 from mixwood.reference.families import dense, family_of
@@ -87,7 +88,11 @@ class Forest:
         self.model, self.X, self.parameters, self.rule = model, dense(X), parameters, rule
         self.family = family_of(model.likelihood)
         self.trees: list[Tree] = []
-        self.log_alone = [self.leaf(row).log_marginal for row in range(len(self.X))]
+        rows = range(len(self.X))
+        self.log_alone = np.array([self.leaf(row).log_marginal for row in rows])
+        # A document weighs as much as it has words.
+        long_or_short = isinstance(model.likelihood, Multinomial)
+        self.weights = np.maximum(self.X.sum(axis=1), 1) if long_or_short else np.ones(len(rows))
 
     # --- potentials
 
@@ -199,15 +204,15 @@ class Forest:
         return [None, 0, 1][self.choose(options, [option.log_d for option in options])]
 
     def _fit(self, node: Tree, item: Tree, both: Tree) -> float:
-        """Return what the node's rows add to the item's log P, a point, against each other's.
+        """Return the item's log predictive, against what the node's own rows have on average.
 
         The predictive alone favours the larger child, whose parameters are better known. Both
-        are taken against ``log P(x)``; the item's own is left out, the same for both children.
+        are taken against ``log P(x)`` and by weight; the item's own ``log P(x)`` is left out,
+        the same for both children.
         """
-        apart = sum(self.log_alone[row] for row in node.rows)
-        return (both.log_marginal - node.log_marginal) / len(item.rows) - (
-            node.log_marginal - apart
-        ) / len(node.rows)
+        gain = node.log_marginal - self.log_alone[list(node.rows)].sum()
+        weight, own = (self.weights[list(tree.rows)].sum() for tree in (item, node))
+        return float((both.log_marginal - node.log_marginal) / weight - gain / own)
 
     def _put(self, item: Tree) -> list[Tree]:
         """Put one item in; return the pieces that step 3 cut out, to be put in again."""
@@ -233,6 +238,10 @@ class Forest:
         self.trees.pop()
         above = [sibling for sibling, _ in reversed(path)][wrong:]
         return sorted([*new[wrong].children, *above], key=lambda piece: -len(piece.rows))
+
+    def join_trees(self) -> None:
+        """Join the trees of smallest ``d`` while that is at most 1."""
+        self.trees = self._merge_nearest(self.trees, lambda pair: pair.log_d)
 
     # --- the whole
 

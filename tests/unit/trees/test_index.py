@@ -83,6 +83,8 @@ def test_its_books_are_right_after_any_operations(family_case):
     core.agglomerate(next(rows))
     core.insert(next(rows))
     core.check()
+    core.join_trees()
+    core.check()
     assert core.search_counts[0] > 0
 
 
