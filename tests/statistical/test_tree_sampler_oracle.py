@@ -173,7 +173,7 @@ class OnlyEligiblePairs(TreeChain):
 class LeafThroughACluster(TreeChain):
     """A leaf of a cluster drawn uniformly: those of small clusters come more often."""
 
-    def draw_leaf(self):
+    def next_leaf(self):
         rows = np.flatnonzero(self.assignment == self.stream.below(len(self.sizes)))
         return self.leaves[rows[self.stream.below(len(rows))]]
 

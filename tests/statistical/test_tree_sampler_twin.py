@@ -11,13 +11,18 @@ from mixwood.reference import TreeChain
 
 
 def both_chains(likelihood, X, prior, seed, labels, sampler):
-    """Return the two chains; the twin takes up the stream where the core's tree was grown."""
+    """Return the two chains; the twin takes up the stream where the core is frozen.
+
+    Up to 64 leaves all are scanned alike, whatever was learned.
+    """
     X = likelihood.check(X)
     model = mw.Mixture(likelihood.resolve(X), prior)
     labels = np.asarray(labels, dtype=np.int32)
     bits, twin_bits = np.random.PCG64(seed), np.random.PCG64(seed)
     core = make_chain(model, X, labels, bits, sampler)
+    core.freeze()
     state = core.state()
+    core.set_state(**state)  # clusters are listed in order of appearance, as the twin has them
     twin = TreeChain(
         model,
         X,

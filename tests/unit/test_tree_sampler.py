@@ -131,7 +131,7 @@ def test_books_are_right_after_many_moves(seed):
     X = np.random.default_rng(seed).normal(size=(80, 2)) * 2
     sampler = mw.Tree(100, 100, 50, rebuild=25)
     chain = chain_of(sampler, mw.Gaussian(), X, np.zeros(80), mw.NGGP(3.0, 0.5), seed)
-    for turn in range(40):
+    for turn in range(45):
         chain.iterate(10)
         chain.check()
         if turn == 10:

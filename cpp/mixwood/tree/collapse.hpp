@@ -25,7 +25,6 @@ class Collapse {
 
   void operator()(int max_leaves) {
     if (forest_.n_leaves() <= max_leaves) return;
-    now_.assign(forest_.nodes().n_slots(), Arena::none);
     collapse_light_pairs(max_leaves);
     collapse_near_pairs(max_leaves);
     rename_rows();
@@ -114,7 +113,8 @@ class Collapse {
 
   Forest<F>& forest_;
   IncrementalClustering<F>& growth_;
-  std::vector<int> now_;  // where a lost leaf's rows went
+  std::vector<int> now_ =
+      std::vector<int>(forest_.nodes().n_slots(), Arena::none);  // where a lost leaf's rows went
 };
 
 }  // namespace mixwood

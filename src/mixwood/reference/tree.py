@@ -78,8 +78,8 @@ def node_laws(tree: GuideTree) -> tuple[FloatArray, FloatArray]:
     reach, blocks, pairs = np.ones(len(nodes)), np.zeros(len(nodes)), np.zeros(len(nodes))
     inner = np.array([not tree.is_leaf(v) for v in nodes])
     for v in nodes:
-        odds = 1 + abs(tree.log_d[v])
-        one = 1.0 if not inner[v] else (odds if tree.log_d[v] < 0 else 1.0) / (1 + odds)
+        other = 1 / (2 + abs(tree.log_d[v]))  # 1/(1 + d) if d is above 1, else its complement
+        one = 1.0 if not inner[v] else 1 - other if tree.log_d[v] < 0 else other
         blocks[v] = reach[v] * one
         pairs[v] = reach[v] * one * (1 - one)
         if inner[v]:
@@ -207,6 +207,7 @@ class TreeChain(GibbsChain):
         self.tree = tree
         leaves = [v for v in range(len(tree.leaves)) if tree.is_leaf(v)]
         self.leaves = sorted(leaves, key=lambda leaf: min(tree.rows[leaf]))
+        self.place = float(len(self.leaves))  # at the end: the next round begins
         self.block_law, self.pair_law = (np.cumsum(weights) for weights in node_laws(tree))
 
     def iterate(self, iterations: int = 1) -> None:
@@ -214,9 +215,9 @@ class TreeChain(GibbsChain):
         for _ in range(iterations):
             for _ in range(self.subtree_moves):
                 self.move_block(self._draw(self.block_law))
-            for _ in range(self.split_moves if len(self.leaves) > 1 else 0):
+            for _ in range(self.split_moves if self.pair_law[-1] > 0 else 0):
                 self.split_or_merge(self.draw_pair())
-            for leaf in [self.draw_leaf() for _ in range(self.leaf_moves)]:
+            for leaf in [self.next_leaf() for _ in range(self.leaf_moves)]:
                 self.move_block(leaf)
             update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
 
@@ -226,9 +227,16 @@ class TreeChain(GibbsChain):
         """Draw the node whose children are the anchors of a split or merge."""
         return self._draw(self.pair_law)
 
-    def draw_leaf(self) -> int:
-        """Draw a leaf for the scan."""
-        return self.leaves[self.stream.below(len(self.leaves))]
+    def next_leaf(self) -> int:
+        """Return the leaf that the scan visits next: round after round, each at its place.
+
+        The compiled chain gives leaves in doubt more places, if they are many; here each has one.
+        """
+        if self.place >= len(self.leaves):
+            self.place = self.stream.uniform()
+        leaf = self.leaves[int(self.place)]
+        self.place += 1
+        return leaf
 
     def _draw(self, sums: FloatArray) -> int:
         return int(np.searchsorted(sums, self.stream.uniform() * sums[-1], side="right"))
