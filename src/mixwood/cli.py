@@ -62,7 +62,7 @@ def demo(
     typer.echo(f"{len(X):,} points in the plane, made from {truth.max() + 1} Gaussian clusters.")
     model = mw.Mixture(mw.Gaussian(), mw.NGGP())
     # Gibbs joins clusters easily and splits them slowly, so it starts from too many.
-    posterior = mw.sample(model, X, draws=draws, seed=seed, init="singletons")
+    posterior = mw.sample(model, X, draws=draws, seed=seed)
     target = _free_folder(folder)
     posterior.save(target)
     picture = target / "overview.png"

@@ -95,18 +95,43 @@ class PaperTree:
 class Tree:
     """Tree-guided MCMC, exact: the default.
 
+    A guide tree over the rows, grown by `mixwood.ibhc`'s rules, proposes which rows to move
+    together. It escapes from bad starts, and every move leaves the posterior as it is,
+    whatever the tree.
+
     Parameters
     ----------
     subtree_moves : int, optional
-        How many nodes of the guide tree an iteration moves as one block.
+        How many blocks, nodes of the guide tree, an iteration moves; by default some for
+        each cluster that the tree suggests.
     split_moves : int, optional
-        How many splits or merges an iteration proposes.
+        How many splits or merges of clusters an iteration proposes; likewise.
     leaf_moves : int, optional
-        How many leaves an iteration moves one by one.
+        How many rows an iteration moves one by one; by default as many as there are, at most
+        4,000, and fewer if hardly any would change cluster (learned in warm-up).
     rebuild : int, optional
-        After how many iterations a new guide tree is grown.
+        After how many iterations a new guide tree is grown; 0 means never. By default 20 or
+        more in warm-up and 100 or more after it, with the square root of the number of rows.
     max_leaves : int, optional
-        Into how many leaves at most the rows are collapsed.
+        Collapse the rows into at most so many blocks, which then stay together: for large
+        data. The target is the posterior of partitions that keep every block whole.
+
+    Notes
+    -----
+    An iteration has four parts. Subtree Gibbs: a node whose rows are all in one cluster
+    leaves it and joins a cluster, or a new one, by its conditional. Anchored split-merge: the
+    two children of a node are the seeds of a split, or their two clusters are merged, the
+    other rows being allocated in blocks of the tree and the proposal's probability taken into
+    account. A scan over rows, each moved by its conditional. Then ``u`` and the prior's
+    random parameters.
+
+    Trees are grown from the data, fresh randomness and reference values that follow the chain
+    in warm-up only: never from the state of the chain.
+
+    Examples
+    --------
+    >>> Tree(rebuild=50).rebuild
+    50
     """
 
     subtree_moves: int | None = None
@@ -240,4 +265,4 @@ def as_sampler(value: Any) -> Sampler:
         return _BY_NAME[value]()
     if isinstance(value, Sampler):
         return value
-    raise TypeError(f"sampler must be a name or a sampler such as mw.Gibbs(), got {shown(value)}")
+    raise TypeError(f"sampler must be a name or a sampler such as mw.Tree(), got {shown(value)}")

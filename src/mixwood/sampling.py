@@ -17,7 +17,7 @@ from mixwood.checks import positive_number, shown, whole_number
 from mixwood.model import Mixture
 from mixwood.parallel import Job, run_jobs
 from mixwood.posterior import Posterior
-from mixwood.samplers import Gibbs, Sampler, as_sampler
+from mixwood.samplers import Sampler, Tree, as_sampler
 from mixwood.seeding import chain_seeds, seed_sequence
 from mixwood.starts import start_from
 
@@ -27,7 +27,7 @@ __all__ = ["sample"]
 def sample(
     model: Mixture,
     X: Any,
-    sampler: Sampler | str | None = None,
+    sampler: Sampler | str = Tree(),  # noqa: B008 (frozen)
     draws: int = 1000,
     warmup: int = 500,
     chains: int = 4,
@@ -47,8 +47,8 @@ def sample(
         Likelihood and prior.
     X : array, data frame or sparse matrix of shape (n, d)
         One row an item.
-    sampler : Sampler or str, optional
-        Which moves the chains make; `Gibbs()` by default.
+    sampler : Sampler or str
+        Which moves the chains make: `Tree()`, exact and guided by trees, by default.
     draws : int
         Draws kept from each chain.
     warmup : int
@@ -89,7 +89,7 @@ def sample(
     """
     if not isinstance(model, Mixture):
         raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
-    chosen = Gibbs() if sampler is None else as_sampler(sampler)
+    chosen = as_sampler(sampler)
     plan = ChainPlan(
         warmup=whole_number(warmup, "warmup", at_least=0),
         draws=whole_number(draws, "draws", at_least=1),

@@ -13,7 +13,6 @@
 
 #include "mixwood/move/gibbs.hpp"
 #include "mixwood/move/subtree_gibbs.hpp"
-#include "mixwood/random/cumulative.hpp"
 #include "mixwood/tree/guide.hpp"
 
 namespace mixwood {
@@ -26,7 +25,7 @@ class LeafScan {
       : sets_(sets),
         uncertainty_(n_rows, never),
         n_leaves_(sets.empty() ? n_rows : static_cast<int>(sets.size())) {
-    line_.set(std::vector<double>(n_leaves_, 1.0));
+    lay_out(std::vector<double>(n_leaves_, 1.0));
   }
 
   // Visits `count` leaves.
@@ -35,9 +34,8 @@ class LeafScan {
                   MoveReport& report) {
     leaves_.clear();
     again_.clear();
-    for (int k = 0; k < count; ++k, place_ += 1) {
-      if (place_ >= line_.total()) place_ = random.uniform();
-      const int leaf = line_.at(place_);
+    for (int k = 0; k < count; ++k) {
+      const int leaf = next_leaf(random);
       // Twice in a row is in vain: the second visit waits for the others.
       (leaves_.empty() || leaf != leaves_.back() ? leaves_ : again_).push_back(leaf);
     }
@@ -67,7 +65,7 @@ class LeafScan {
   // How many visits an iteration should make: a round of all leaves, unless they are many or few
   // of them would change cluster.
   int advised_visits() const {
-    const double wanted = std::max(visits_a_change * expected_changes_, 64.0);
+    const double wanted = std::max(visits_a_change * expected_changes_, 256.0);
     return static_cast<int>(std::min({wanted, static_cast<double>(n_leaves_), most_visits}));
   }
 
@@ -84,14 +82,29 @@ class LeafScan {
     expected_changes_ = sum;
     const double scale = advised_visits() < n_leaves_ && sum > 0 ? n_leaves_ / sum : 0.0;
     for (double& length : lengths) length = 1 + scale * length;
-    line_.set(lengths);
-    place_ = line_.total();
+    lay_out(lengths);
   }
 
  private:
   static constexpr float never = -1;
   static constexpr double visits_a_change = 8;
   static constexpr double most_visits = 4000;
+
+  void lay_out(const std::vector<double>& lengths) {
+    ends_.resize(lengths.size());
+    std::partial_sum(lengths.begin(), lengths.end(), ends_.begin());
+    place_ = ends_.back();  // at the end: the next round begins
+  }
+
+  int next_leaf(Stream& random) {
+    place_ += 1;
+    if (!(place_ < ends_.back())) {
+      place_ = random.uniform();
+      leaf_ = 0;
+    }
+    if (place_ >= ends_[leaf_]) ++leaf_;  // once is enough: no leaf is shorter than a step
+    return leaf_;
+  }
 
   int first_row(int leaf) const { return sets_.empty() ? leaf : sets_[leaf][0]; }
 
@@ -113,8 +126,9 @@ class LeafScan {
   bool learning_ = false;
   double expected_changes_ = n_leaves_;
   std::vector<int> leaves_, again_;
-  CumulativeLaw line_;
-  double place_ = n_leaves_;  // at the end: the next round begins
+  std::vector<double> ends_;  // of the leaves on the line
+  double place_ = 0;
+  int leaf_ = 0;
 };
 
 }  // namespace mixwood

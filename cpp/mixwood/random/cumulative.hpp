@@ -16,17 +16,14 @@ class CumulativeLaw {
     for (std::size_t k = 0; k < weights.size(); ++k) sums_[k] = sum += weights[k];
   }
 
-  double total() const { return sums_.empty() ? 0.0 : sums_.back(); }
-
-  // The first whose sum exceeds `goal`, for a goal in [0, total); the last, should rounding have
-  // taken it beyond.
-  int at(double goal) const {
+  // The first whose sum exceeds uniform * total; the last, should rounding have taken that beyond.
+  int draw(Stream& random) const {
+    const double goal = random.uniform() * sums_.back();
     const auto found = std::upper_bound(sums_.begin(), sums_.end() - 1, goal);
     return static_cast<int>(found - sums_.begin());
   }
-  int draw(Stream& random) const { return at(random.uniform() * total()); }
 
-  bool empty() const { return !(total() > 0); }
+  bool empty() const { return sums_.empty() || !(sums_.back() > 0); }
 
  private:
   std::vector<double> sums_;

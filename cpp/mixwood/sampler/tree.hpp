@@ -94,8 +94,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     scan_.learn(this->sweep_);
   }
 
-  static constexpr double subtrees_a_cluster = 1;
-  static constexpr double splits_a_cluster = 3;
+  static constexpr double subtrees_a_cluster = 0.25;
+  static constexpr double splits_a_cluster = 1.5;
   static constexpr std::int64_t most_allocated = 4;  // items a row and iteration, in warm-up
 
   int moves(int asked, double a_cluster) const {
