@@ -117,6 +117,9 @@ class Remembered(Family[tuple[int, ...]]):
     def merge(self, a, b):
         return tuple(sorted(a + b))
 
+    def of(self, rows):
+        return tuple(sorted(int(row[0]) for row in rows))
+
     def log_marginal(self, stat):
         raise NotImplementedError  # set for each instance
 

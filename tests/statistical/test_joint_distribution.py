@@ -58,6 +58,41 @@ def test_more_items_than_enumeration_reaches(seed):
     assert result.passed(), result
 
 
+# Every kind of move, and new guide trees within each round.
+TREE = mw.Tree(3, 3, 3, rebuild=1)
+
+
+@pytest.mark.parametrize("prior", ["dp-random", "nggp-random", "py-random"])
+def test_tree_leaves_the_hyperparameters_right(prior, seed):
+    model = mw.Mixture(mw.Gaussian().resolve_standard(1), PRIORS[prior])
+    result = joint_distribution_test(
+        model, 10, TREE, replicates=500, rounds=2, iterations=2, seed=seed
+    )
+    assert result.passed(), result
+
+
+def test_tree_with_more_items_than_enumeration_reaches(seed):
+    model = mw.Mixture(mw.Bernoulli().resolve_standard(4), mw.NGGP())
+    sampler = mw.Tree(20, 20, 20, rebuild=1)
+    result = joint_distribution_test(
+        model, 60, sampler, replicates=400, rounds=2, iterations=2, seed=seed
+    )
+    assert result.passed(), result
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_tree_with_every_prior_and_family(prior, family):
+    model = mw.Mixture(FAMILIES[family], PRIORS[prior])
+    seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    print(f"seed {seed}")
+    result = joint_distribution_test(
+        model, 15, mw.Tree(5, 5, 5, rebuild=1), replicates=2000, rounds=4, iterations=2, seed=seed
+    )
+    assert result.passed(), result
+
+
 def test_a_wrong_hyperparameter_update_fails(seed, monkeypatch):
     """alpha ~ Gamma(a, ...) in place of Gamma(a + K, ...)."""
     right = priors.draw_log_alpha
@@ -80,14 +115,15 @@ def test_a_wrong_hyperparameter_update_fails(seed, monkeypatch):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("sampler", [mw.Gibbs(), TREE], ids=lambda sampler: sampler.name)
 @pytest.mark.parametrize("prior", PRIORS)
-def test_p_values_are_not_too_small_over_fresh_seeds(prior):
+def test_p_values_are_not_too_small_over_fresh_seeds(prior, sampler):
     """One-sided: discrete test functions have ties, which make p-values too large."""
     model = mw.Mixture(mw.Gaussian().resolve_standard(1), PRIORS[prior])
     seeds = np.random.SeedSequence().generate_state(50, np.uint64).tolist()
     print(f"\n{prior}: seeds {seeds}")
     results = [
-        joint_distribution_test(model, 10, "gibbs", replicates=300, rounds=4, seed=seed)
+        joint_distribution_test(model, 10, sampler, replicates=300, rounds=4, seed=seed)
         for seed in seeds
     ]
     for name in results[0].p_values:

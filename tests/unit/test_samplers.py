@@ -9,7 +9,7 @@ import mixwood as mw
 from mixwood.chains import make_chain
 from mixwood.samplers import as_sampler
 
-SAMPLERS = [mw.SplitMerge(), mw.SplitMerge(scans=1, subset=5), mw.Slice()]
+SAMPLERS = [mw.SplitMerge(), mw.SplitMerge(scans=1, subset=5), mw.Slice(), mw.Tree(9, 9, 9, 7)]
 X = np.random.default_rng(0).normal(size=(40, 2)) + 8 * (np.arange(40) % 3)[:, None]
 FAST = {"draws": 15, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
 

@@ -198,3 +198,22 @@ def test_transform_of_u_is_the_beta_law_of_the_dirichlet_process():
     ratio = 1 / (1 + np.exp(-log_u))
     expected = stats.beta(4, 1.3).cdf(ratio)
     np.testing.assert_allclose(law.transforms((3, 1), state)["log_u"], expected, atol=1e-7)
+
+
+def test_a_restricted_posterior_is_the_conditional_one():
+    exact = enumerate_posterior(mw.Mixture(mw.Bernoulli()), [[0], [1], [1], [0]])
+    whole = exact.restricted([[0, 2], [3]])
+    together = exact.partitions[:, 0] == exact.partitions[:, 2]
+    np.testing.assert_array_equal(whole.partitions, exact.partitions[together])
+    mass = exact.probabilities[together].sum()
+    np.testing.assert_allclose(whole.probabilities, exact.probabilities[together] / mass)
+    assert whole.log_evidence == pytest.approx(exact.log_evidence + np.log(mass))
+    draws = whole.draw(50, np.random.default_rng(0))
+    assert np.all(draws["labels"][:, 0] == draws["labels"][:, 2])
+    assert set(whole.parameter_cdf(draws)) == {"log_u", "alpha", "sigma"}
+
+
+def test_a_partition_without_a_probability_is_refused():
+    exact = enumerate_posterior(mw.Mixture(mw.Bernoulli()), [[0], [1], [1]]).restricted([[0, 1]])
+    with pytest.raises(ValueError, match=r"labels must be partitions .* got \[0, 1, 0\]"):
+        exact.index_of([[0, 0, 1], [0, 1, 0]])

@@ -7,6 +7,7 @@ from mixwood.reference.priors import log_eppf, log_kappa, psi
 from mixwood.reference.random import Stream
 from mixwood.reference.slice import SliceChain
 from mixwood.reference.split_merge import SplitMergeChain
+from mixwood.reference.tree import TreeChain
 
 __all__ = [
     "GibbsChain",
@@ -14,6 +15,7 @@ __all__ = [
     "SliceChain",
     "SplitMergeChain",
     "Stream",
+    "TreeChain",
     "family_of",
     "log_eppf",
     "log_kappa",

@@ -97,7 +97,7 @@ class ExactPosterior:
     probabilities : array of shape (P,)
         Their posterior probabilities, u and every random parameter integrated out.
     log_evidence : float
-        ``log p(X)``.
+        ``log p(X)``, the sum over these partitions.
     model : Mixture
         The model, with every parameter of its likelihood explicit.
     """
@@ -112,10 +112,45 @@ class ExactPosterior:
 
     def index_of(self, labels: Any) -> IntArray:
         """Return the row of `partitions` that each row of `labels` is, however it is named."""
-        labels = np.atleast_2d(labels)
-        codes = _codes(self.partitions)
+        wanted, codes = _codes(np.atleast_2d(labels)), _codes(self.partitions)
         order = np.argsort(codes)
-        return np.asarray(order[np.searchsorted(codes[order], _codes(labels))])
+        place = np.searchsorted(codes[order], wanted)
+        index = np.asarray(order[np.minimum(place, len(order) - 1)])
+        unknown = np.flatnonzero(codes[index] != wanted)
+        if len(unknown):
+            raise ValueError(
+                "labels must be partitions that have a probability here, got "
+                f"{np.atleast_2d(labels)[unknown[0]].tolist()}"
+            )
+        return index
+
+    def restricted(self, blocks: Sequence[Sequence[int]]) -> ExactPosterior:
+        """Return the posterior given that the rows of each block are in one cluster.
+
+        Parameters
+        ----------
+        blocks : sequence of sequences of int
+            Rows that stay together.
+
+        Examples
+        --------
+        >>> from mixwood.families import Bernoulli
+        >>> exact = enumerate_posterior(Mixture(Bernoulli()), [[0], [1], [1]])
+        >>> exact.restricted([[1, 2]]).partitions.tolist()
+        [[0, 0, 0], [0, 1, 1]]
+        """
+        kept = np.full(len(self.partitions), True)
+        for block in blocks:
+            labels = self.partitions[:, list(block)]
+            kept &= (labels == labels[:, :1]).all(axis=1)
+        mass = float(self.probabilities[kept].sum())
+        return replace(
+            self,
+            partitions=self.partitions[kept],
+            probabilities=self.probabilities[kept] / mass,
+            log_evidence=self.log_evidence + float(np.log(mass)),
+            shape_of=self.shape_of[kept],
+        )
 
     def draw(self, size: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """Draw states from the joint posterior of the partition and the parameters.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +111,7 @@ def goodness_of_fit(
     replicates: int = 60_000,
     iterations: int = 20,
     seed: Any = 0,
+    blocks: Sequence[Sequence[int]] = (),
     run: Run | None = None,
 ) -> FitTest:
     """Test that a sampler leaves the exact posterior as it is.
@@ -131,6 +132,8 @@ def goodness_of_fit(
         How many chains, and how long each is.
     seed : None, int, SeedSequence or Generator
         Where the randomness comes from.
+    blocks : sequence of sequences of int
+        Rows that stay together: the posterior is taken given that.
     run : callable, optional
         Used instead of the compiled `sampler`: takes starts (a dict of ``labels`` (N, n) and
         ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (N,)) and a Generator, and returns the
@@ -151,7 +154,7 @@ def goodness_of_fit(
     whole_number(replicates, "replicates", at_least=1)
     whole_number(iterations, "iterations", at_least=1)
     rng = np.random.default_rng(seed)
-    exact = enumerate_posterior(model, X)
+    exact = enumerate_posterior(model, X).restricted(blocks)
     starts = exact.draw(replicates, rng)
     finals = (run or _compiled_run(exact, X, sampler, iterations))(starts, rng)
     counts = np.bincount(exact.index_of(finals["labels"]), minlength=len(exact.partitions))
@@ -199,6 +202,7 @@ def long_chain_test(
     batch_draws: int = 400,
     thin: int = 5,
     seed: Any = 0,
+    blocks: Sequence[Sequence[int]] = (),
     run: RunLong | None = None,
 ) -> LongChainTest:
     """Test that one long chain from a bad start finds the exact posterior.
@@ -212,7 +216,7 @@ def long_chain_test(
 
     Parameters
     ----------
-    model, X, sampler, seed
+    model, X, sampler, seed, blocks
         As in `goodness_of_fit`.
     start : {"one", "singletons"}
         Where the chain starts.
@@ -229,7 +233,7 @@ def long_chain_test(
     if start not in ("one", "singletons"):
         raise ValueError(f"start must be 'one' or 'singletons', got {start!r}")
     rng = np.random.default_rng(seed)
-    exact = enumerate_posterior(model, X)
+    exact = enumerate_posterior(model, X).restricted(blocks)
     n = exact.partitions.shape[1]
     labels = np.zeros(n, np.int32) if start == "one" else np.arange(n, dtype=np.int32)
     draws = (batches + 1) * batch_draws

@@ -133,7 +133,9 @@ def _compiled_step(sampler: Any, iterations: int) -> Step:
 
         labels = np.asarray(state["labels"], dtype=np.int32)
         values = [float(state[name]) for name in ("log_u", "log_alpha", "sigma", "theta")]
-        chain = make_chain(model, X, labels, rng.bit_generator, as_sampler(sampler))
+        one = np.zeros_like(labels)  # what a sampler learns and freezes must not see the state
+        chain = make_chain(model, X, one, rng.bit_generator, as_sampler(sampler))
+        chain.freeze()
         chain.set_state(labels, *values)
         chain.iterate(iterations)
         return chain.state()

@@ -1,0 +1,95 @@
+"""The compiled tree-guided chain and its plain twin: same guide tree, same uniforms, same draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixwood as mw
+from mixwood.chains import make_chain
+from mixwood.reference import TreeChain
+
+
+def both_chains(likelihood, X, prior, seed, labels, sampler):
+    """Return the two chains; the twin takes up the stream where the core is frozen.
+
+    Up to 64 leaves all are scanned alike, whatever was learned.
+    """
+    X = likelihood.check(X)
+    model = mw.Mixture(likelihood.resolve(X), prior)
+    labels = np.asarray(labels, dtype=np.int32)
+    bits, twin_bits = np.random.PCG64(seed), np.random.PCG64(seed)
+    core = make_chain(model, X, labels, bits, sampler)
+    core.freeze()
+    state = core.state()
+    core.set_state(**state)  # clusters are listed in order of appearance, as the twin has them
+    twin = TreeChain(
+        model,
+        X,
+        state["labels"],
+        np.random.Generator(twin_bits),
+        guide=core.guide(),
+        subtree_moves=sampler.subtree_moves,
+        split_moves=sampler.split_moves,
+        leaf_moves=sampler.leaf_moves,
+    )
+    twin.set_state(**state)
+    twin_bits.state = bits.state
+    return core, twin, model.likelihood.row_constants(X).sum()
+
+
+def assert_same_draws(core, twin, constants, iterations):
+    for iteration in range(iterations):
+        core.iterate()
+        twin.iterate()
+        state = core.state()
+        np.testing.assert_array_equal(state["labels"], twin.labels, f"labels at {iteration}")
+        for name in ("log_u", "log_alpha", "sigma", "theta"):
+            expected = pytest.approx(getattr(twin, name), rel=1e-8, abs=1e-8)
+            assert state[name] == expected, f"{name} at {iteration}"
+    core.check()
+    joint = core.log_joint() + constants
+    assert joint == pytest.approx(twin.log_joint(), rel=1e-9, abs=1e-8)
+
+
+def test_same_draws(family_case, prior, seed):
+    likelihood, X = family_case(18)
+    sampler = mw.Tree(5, 5, 5, rebuild=0)
+    assert_same_draws(*both_chains(likelihood, X, prior, seed, np.arange(18) // 6, sampler), 6)
+
+
+@pytest.mark.parametrize("start", ["one", "singletons"])
+@pytest.mark.parametrize("moves", [(20, 0, 0), (0, 20, 0), (0, 0, 20)])
+def test_same_draws_of_each_move_alone(moves, start, seed):
+    X = np.random.default_rng(seed).normal(size=(30, 2))
+    labels = np.zeros(30) if start == "one" else np.arange(30)
+    sampler = mw.Tree(*moves, rebuild=0)
+    assert_same_draws(*both_chains(mw.Gaussian(), X, mw.NGGP(), seed, labels, sampler), 6)
+
+
+def test_same_draws_of_weighted_leaves(family_case, seed):
+    likelihood, X = family_case(24)
+    sampler = mw.Tree(5, 5, 5, rebuild=0, max_leaves=9)
+    core, twin, constants = both_chains(likelihood, X, mw.NGGP(), seed, np.arange(24) // 6, sampler)
+    assert len(twin.leaves) <= 9
+    assert_same_draws(core, twin, constants, 8)
+
+
+def test_same_draws_in_the_long_run(seed):
+    """Statistics are made afresh on the way, and every kind of move is accepted many times."""
+    X = np.random.default_rng(seed).normal(size=(16, 1)) * 2
+    sampler = mw.Tree(4, 8, 2, rebuild=0)
+    core, twin, constants = both_chains(
+        mw.Gaussian(), X, mw.NGGP(alpha=1.0, sigma=0.5), seed, np.zeros(16), sampler
+    )
+    assert_same_draws(core, twin, constants, 100)
+    accepted = {report["move"]: report["accepted"] for report in core.reports()}
+    assert min(accepted[move] for move in ("subtree", "split", "merge", "leaf")) > 15, accepted
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_same_draws_of_very_few_rows(n, seed):
+    X = np.arange(n, dtype=float)[:, None]
+    likelihood = mw.Gaussian(mean=[0.0], scale=[[1.0]])
+    sampler = mw.Tree(3, 3, 3, rebuild=0)
+    assert_same_draws(*both_chains(likelihood, X, mw.NGGP(), seed, np.zeros(n), sampler), 20)
