@@ -46,15 +46,7 @@ class Partition : public Slots {
   }
 
   // Writes labels 0..K-1 in order of appearance.
-  void write_labels(std::int32_t* labels) const {
-    std::vector<std::int32_t> number(n_slots(), -1);
-    std::int32_t next = 0;
-    for (std::size_t i = 0; i < slot_of_row_.size(); ++i) {
-      std::int32_t& label = number[slot_of_row_[i]];
-      if (label < 0) label = next++;
-      labels[i] = label;
-    }
-  }
+  void write_labels(std::int32_t* labels) const { write_in_order(slot_of_row_, labels); }
 
   // Debug: recounts everything and throws where the books are wrong.
   void check() const {

@@ -3,6 +3,7 @@
 // in which a draw runs through them.
 #pragma once
 
+#include <cstdint>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -66,6 +67,17 @@ class Slots {
     active_ = position_;
     free_.clear();
     return number;
+  }
+
+  // Writes labels 0..K-1 in order of appearance, given the slot of each row.
+  void write_in_order(const std::vector<int>& slots, std::int32_t* labels) const {
+    std::vector<std::int32_t> number(sizes_.size(), -1);
+    std::int32_t next = 0;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      std::int32_t& label = number[slots[i]];
+      if (label < 0) label = next++;
+      labels[i] = label;
+    }
   }
 
   // Debug: `counted` are the sizes counted afresh; throws where the books are wrong.

@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/special.hpp"
@@ -14,33 +15,19 @@
 
 namespace mixwood {
 
-template <Family F>
-struct State {
+// What states share, whatever keeps their partition: P is Partition or TreePartition.
+template <Family F, class P>
+struct ClusterState {
   const F& family;
-  Partition partition;
+  P partition;
   typename F::Clusters clusters;
   Prior prior;
 
-  State(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels)
-      : family(the_family), partition(labels), clusters(the_family), prior(the_prior) {
-    rebuild();
-  }
-
-  void assign(std::span<const std::int32_t> labels, PriorValues values) {
-    partition.assign(labels);
-    prior.set(values);
-    rebuild();
-  }
-
-  // Statistics from the rows themselves: what rounding has added up over many moves is gone, and
-  // so are slots that nobody uses.
-  void rebuild() {
-    partition.compact();
-    clusters.grow(partition.n_slots());
-    for (int slot = 0; slot < partition.n_slots(); ++slot) clusters.clear(slot);
-    for (int row = 0; row < partition.n_rows(); ++row)
-      clusters.observe(partition.slot_of(row), row);
-  }
+  ClusterState(const F& the_family, Prior the_prior, P the_partition)
+      : family(the_family),
+        partition(std::move(the_partition)),
+        clusters(the_family),
+        prior(the_prior) {}
 
   // Opens an empty cluster, statistics and all.
   int open_cluster() {
@@ -50,7 +37,8 @@ struct State {
     return slot;
   }
 
-  // Takes the row from its cluster to another and closes the old one if it is empty.
+  // Takes the row, which may move on its own, from its cluster to another and closes the old one if
+  // it is empty.
   void move_row(int row, int to) {
     const int from = partition.slot_of(row);
     clusters.forget(from, row);
@@ -85,6 +73,31 @@ struct State {
         throw std::logic_error("cluster in slot " + std::to_string(slot) + ": log marginal kept " +
                                std::to_string(kept) + ", recomputed " + std::to_string(fresh));
     }
+  }
+};
+
+template <Family F>
+struct State : ClusterState<F, Partition> {
+  State(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels)
+      : ClusterState<F, Partition>(the_family, the_prior, Partition(labels)) {
+    rebuild();
+  }
+
+  void assign(std::span<const std::int32_t> labels, PriorValues values) {
+    this->partition.assign(labels);
+    this->prior.set(values);
+    rebuild();
+  }
+
+  // Statistics from the rows themselves: what rounding has added up over many moves is gone, and
+  // so are slots that nobody uses.
+  void rebuild() {
+    this->partition.compact();
+    const Partition& partition = this->partition;
+    this->clusters.grow(partition.n_slots());
+    for (int slot = 0; slot < partition.n_slots(); ++slot) this->clusters.clear(slot);
+    for (int row = 0; row < partition.n_rows(); ++row)
+      this->clusters.observe(partition.slot_of(row), row);
   }
 };
 

@@ -113,16 +113,7 @@ class TreePartition : public Slots {
   }
 
   // Writes labels 0..K-1 in order of appearance.
-  void write_labels(std::int32_t* labels) const {
-    const std::vector<int> slots = slots_of_rows();
-    std::vector<std::int32_t> number(n_slots(), -1);
-    std::int32_t next = 0;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      std::int32_t& label = number[slots[i]];
-      if (label < 0) label = next++;
-      labels[i] = label;
-    }
-  }
+  void write_labels(std::int32_t* labels) const { write_in_order(slots_of_rows(), labels); }
 
   // Debug: recounts everything and throws where the books are wrong.
   void check() const {
