@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import gibbs, paper_tree, record, samplers, trees
+from benchmarks import gibbs, paper_tree, record, samplers, tree_sampler, trees
 
 
 def main(names: list[str]) -> None:
@@ -16,6 +16,7 @@ def main(names: list[str]) -> None:
         *samplers.BENCHMARKS,
         *trees.BENCHMARKS,
         *paper_tree.BENCHMARKS,
+        *tree_sampler.BENCHMARKS,
     )
     known = {benchmark.__name__: benchmark for benchmark in benchmarks}
     for name in names:

@@ -111,7 +111,7 @@ class Tree:
         4,000, and fewer if hardly any would change cluster (learned in warm-up).
     rebuild : int, optional
         After how many iterations a new guide tree is grown; 0 means never. By default 20 or
-        more in warm-up and 100 or more after it, with the square root of the number of rows.
+        more in warm-up and 250 or more after it, with the square root of the number of rows.
     max_leaves : int, optional
         Collapse the rows into at most so many blocks, which then stay together: for large
         data. The target is the posterior of partitions that keep every block whole.
@@ -159,7 +159,7 @@ class Tree:
             "subtree_moves": chosen(self.subtree_moves, -1),
             "split_moves": chosen(self.split_moves, -1),
             "leaf_moves": chosen(self.leaf_moves, -1),
-            "rebuild": chosen(self.rebuild, max(100, round(2.5 * n**0.5))),
+            "rebuild": chosen(self.rebuild, max(250, round(5 * n**0.5))),
             "warmup_rebuild": chosen(self.rebuild, max(20, round(0.5 * n**0.5))),
             "max_leaves": chosen(self.max_leaves, 0),
         }

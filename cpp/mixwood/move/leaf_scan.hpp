@@ -56,22 +56,24 @@ class LeafScan {
     sweep.learn_into(&uncertainty_);
   }
   // Sets the lengths for good.
-  void stop_learning(GibbsSweep<GuidedState<F>>& sweep) {
-    set_lengths();
+  void stop_learning(GibbsSweep<GuidedState<F>>& sweep, double clusters) {
+    set_lengths(clusters);
     learning_ = false;
     sweep.learn_into(nullptr);
   }
 
-  // How many visits an iteration should make: a round of all leaves, unless they are many or few
-  // of them would change cluster.
-  int advised_visits() const {
-    const double wanted = std::max(visits_a_change * expected_changes_, 256.0);
+  // How many visits an iteration should make: a round of all leaves, unless that is dear and few of
+  // them would change cluster, or they are many. `clusters` is about how many there are to compare
+  // a leaf with.
+  int advised_visits(double clusters) const {
+    const double wanted =
+        std::max({visits_a_change * expected_changes_, cheap_comparisons / clusters, least_visits});
     return static_cast<int>(std::min({wanted, static_cast<double>(n_leaves_), most_visits}));
   }
 
   // Lengths from what was learned. Where an iteration visits all leaves, they are equal; else half
   // of the line is for the uncertain ones.
-  void set_lengths() {
+  void set_lengths(double clusters) {
     std::vector<double> lengths(n_leaves_);
     double sum = 0;
     for (int leaf = 0; leaf < n_leaves_; ++leaf) {
@@ -80,7 +82,7 @@ class LeafScan {
       sum += lengths[leaf];
     }
     expected_changes_ = sum;
-    const double scale = advised_visits() < n_leaves_ && sum > 0 ? n_leaves_ / sum : 0.0;
+    const double scale = advised_visits(clusters) < n_leaves_ && sum > 0 ? n_leaves_ / sum : 0.0;
     for (double& length : lengths) length = 1 + scale * length;
     lay_out(lengths);
   }
@@ -88,6 +90,8 @@ class LeafScan {
  private:
   static constexpr float never = -1;
   static constexpr double visits_a_change = 8;
+  static constexpr double cheap_comparisons = 20000;
+  static constexpr double least_visits = 256;
   static constexpr double most_visits = 4000;
 
   void lay_out(const std::vector<double>& lengths) {

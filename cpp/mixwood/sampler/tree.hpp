@@ -46,7 +46,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     scan_.visit_all(this->state_, this->sweep_, subtree_gibbs_, this->random_, this->stop_,
                     leaves_);
     if (since_tree_ > 0) new_tree();  // else the chain has not moved: its tree is new
-    scan_.stop_learning(this->sweep_);
+    scan_.stop_learning(this->sweep_, laws_.expected_clusters());
     frozen_ = true;
   }
 
@@ -124,19 +124,18 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   }
 
   void scan_leaves() {
-    const int visits = options_.leaf_moves == TreeOptions::automatic ? scan_.advised_visits()
-                                                                     : options_.leaf_moves;
+    const int visits = options_.leaf_moves == TreeOptions::automatic
+                           ? scan_.advised_visits(laws_.expected_clusters())
+                           : options_.leaf_moves;
     scan_(this->state_, visits, this->sweep_, subtree_gibbs_, this->random_, this->stop_, leaves_);
   }
 
   void new_tree() {
     const Timed timed(trees_);
-    if (!frozen_) {
-      reference_.set(this->values());
-      scan_.set_lengths();
-    }
+    if (!frozen_) reference_.set(this->values());
     const auto tree = guide_trees_.grow(reference_, sets_, this->random_);
     laws_ = NodeLaws(tree->shape, tree->log_dissimilarity);
+    if (!frozen_) scan_.set_lengths(laws_.expected_clusters());
     this->state_.change_tree(tree);
     this->state_.rebuild();
     since_tree_ = 0;
