@@ -13,7 +13,7 @@ from mixwood.reference import TreeChain
 def both_chains(likelihood, X, prior, seed, labels, sampler):
     """Return the two chains; the twin takes up the stream where the core is frozen.
 
-    Up to 64 leaves all are scanned alike, whatever was learned.
+    So few leaves are all scanned alike, whatever was learned.
     """
     X = likelihood.check(X)
     model = mw.Mixture(likelihood.resolve(X), prior)

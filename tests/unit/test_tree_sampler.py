@@ -141,6 +141,27 @@ def test_books_are_right_after_many_moves(seed):
     assert min(reports[m]["accepted"] for m in ("subtree", "split", "merge", "leaf")) > 100
 
 
+def test_a_scan_leaves_out_most_rows_that_are_sure_of_their_cluster(seed):
+    """Many far clusters, and two that overlap: after warm-up an iteration visits some rows."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 60, 2500)
+    centres = np.stack([30.0 * (np.arange(60) % 8), 30.0 * (np.arange(60) // 8)], axis=1)
+    centres[1] = centres[0] + 2.0
+    X = centres[truth] + rng.normal(size=(2500, 2))
+    likelihood = mw.Gaussian(r=0.01, nu=6, scale=np.eye(2) * 5)
+    chain = chain_of(mw.Tree(), likelihood, X, truth, seed=seed)
+    chain.iterate(10)
+    chain.freeze()
+    visits = [{r["move"]: r for r in chain.reports()}["leaf"]["proposed"]]
+    for _ in range(10):
+        chain.iterate()
+        visits.append({r["move"]: r for r in chain.reports()}["leaf"]["proposed"])
+    chain.check()
+    assert np.all(np.diff(visits) < 2500)
+    assert np.all(np.diff(visits) == visits[-1] - visits[-2])
+    assert abs(chain.n_clusters - 59.5) < 5
+
+
 @pytest.mark.parametrize("max_leaves", [None, 12])
 def test_books_are_right_for_every_family(family_case, max_leaves, seed):
     likelihood, X = family_case(50)
