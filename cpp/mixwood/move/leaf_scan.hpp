@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -32,15 +33,10 @@ class LeafScan {
   void operator()(GuidedState<F>& state, int count, GibbsSweep<GuidedState<F>>& sweep,
                   SubtreeGibbs<F>& subtree, Stream& random, const std::atomic<bool>& stop,
                   MoveReport& report) {
-    leaves_.clear();
-    again_.clear();
-    for (int k = 0; k < count; ++k) {
-      const int leaf = next_leaf(random);
-      // Twice in a row is in vain: the second visit waits for the others.
-      (leaves_.empty() || leaf != leaves_.back() ? leaves_ : again_).push_back(leaf);
+    for (std::int64_t done = 0; done < count && !stop; done += portion) {
+      list_next(static_cast<int>(std::min<std::int64_t>(portion, count - done)), random);
+      visit(state, sweep, subtree, random, stop, report);
     }
-    leaves_.insert(leaves_.end(), again_.begin(), again_.end());
-    visit(state, sweep, subtree, random, stop, report);
   }
 
   // Visits every leaf once and learns how uncertain it is.
@@ -89,6 +85,7 @@ class LeafScan {
 
  private:
   static constexpr float never = -1;
+  static constexpr int portion = 1 << 16;  // visits that are listed at once
   static constexpr double visits_a_change = 8;
   static constexpr double cheap_comparisons = 20000;
   static constexpr double least_visits = 256;
@@ -98,6 +95,18 @@ class LeafScan {
     ends_.resize(lengths.size());
     std::partial_sum(lengths.begin(), lengths.end(), ends_.begin());
     place_ = ends_.back();  // at the end: the next round begins
+  }
+
+  // The leaves of the next `count` visits.
+  void list_next(int count, Stream& random) {
+    leaves_.clear();
+    again_.clear();
+    for (int k = 0; k < count; ++k) {
+      const int leaf = next_leaf(random);
+      // Twice in a row is in vain: the second visit waits for the others.
+      (leaves_.empty() || leaf != leaves_.back() ? leaves_ : again_).push_back(leaf);
+    }
+    leaves_.insert(leaves_.end(), again_.begin(), again_.end());
   }
 
   int next_leaf(Stream& random) {

@@ -17,7 +17,8 @@ class NodeBlocks {
 
   NodeBlocks(const F& family, const TreeShape& shape)
       : family_(family), shape_(shape), place_(shape.n_nodes(), -1) {
-    // At most some 256 MB in all.
+    // Some 256 MB in all for a balanced tree, more where a statistic of 64 rows is still larger
+    // than the rows.
     const std::size_t width = family.statistic_size();
     const std::size_t rows = static_cast<std::size_t>(shape.n_rows());
     while (width * rows / (smallest_ / 2) > std::size_t{32} << 20 && smallest_ < 64) smallest_ *= 2;
