@@ -42,7 +42,7 @@ demo: $(VENV)/.installed
 test: lint test-python
 
 test-python: $(VENV)/.installed $(VENV)/.test
-	$(PYTEST) -n auto -m 'not long' --doctest-modules --doctest-glob='*.md' --pyargs mixwood tests docs
+	$(PYTEST) -n auto -m 'not long' --durations=10 --doctest-modules --doctest-glob='*.md' --pyargs mixwood tests docs
 	MIXWOOD_ISA=baseline $(PYTEST) -n auto $(ISA_TESTS)
 
 # What touches ArviZ, for another Python: make test-arviz VENV=.venv-new PYTHON=python3.13

@@ -191,10 +191,19 @@ def while_chains_run(act):
     return thread
 
 
+@pytest.fixture
+def interruptible():
+    """Let Ctrl-C interrupt, whatever the tests were started from: the background may ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_interrupting_keeps_what_was_drawn():
     thread = while_chains_run(_thread.interrupt_main)
     with pytest.warns(RuntimeWarning) as caught:
-        post = sample(draws=10**6, warmup=0, thin=100)
+        post = sample(draws=10**6, warmup=0, thin=100, max_seconds=60)
     thread.join()
     assert any("interrupted" in str(w.message) for w in caught)
     assert 1 <= post.n_draws < 10**6
