@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import mixwood as mw
+from mixwood.testing import seed_of
 
 PRIORS = {
     "dp": mw.DirichletProcess(alpha=1.3),
@@ -50,6 +51,12 @@ FAMILIES = {
     ),
     "poisson": lambda rng, n: (mw.Poisson(), with_holes(rng.poisson(3.0, (n, 3)), rng)),
 }
+
+
+@pytest.fixture
+def seed(request):
+    """The test's own seed, made of its name."""
+    return seed_of(request.node.name)
 
 
 @pytest.fixture(params=list(FAMILIES))

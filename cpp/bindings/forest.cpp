@@ -98,6 +98,7 @@ class PythonForest {
 }  // namespace
 
 void bind_forest(nb::module_& m) {
+  m.attr("GROWTH_LOG_U") = growth_log_u;
   nb::class_<PythonForest>(m, "Forest", "Trees over the rows of a family.")
       .def(
           "__init__",

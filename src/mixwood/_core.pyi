@@ -129,6 +129,8 @@ class Chain:
         log p(x_i | the other rows, their partition, u) of every row, row constants left out.
         """
 
+GROWTH_LOG_U: float = -5.0
+
 class Forest:
     """Trees over the rows of a family."""
 

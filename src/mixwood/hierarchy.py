@@ -26,9 +26,6 @@ __all__ = ["Hierarchy", "Recipe", "grow"]
 #: How many rows at least go in before the leaves beyond `max_leaves` are collapsed.
 SMALLEST_BATCH = 1000
 
-#: At which ``log u`` the balanced rule grows trees.
-GROWTH_LOG_U = -5.0
-
 
 #: Of so many trees those that are near are joined after every insertion, of more only if as many
 #: rows went in.
@@ -72,8 +69,10 @@ def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool =
     (1 - sigma)``), and a cluster of which no two points ever join is never found. In the end it
     joins trees that are better together where they are judged.
     """
+    from mixwood import _core
+
     judged, p = recipe.parameters, recipe.growth or recipe.parameters
-    log_u = GROWTH_LOG_U if recipe.rule == "balanced" else p.log_u
+    log_u = _core.GROWTH_LOG_U if recipe.rule == "balanced" else p.log_u
     forest.set_parameters(log_u, p.log_alpha, p.sigma, p.theta)
     rows = np.ascontiguousarray(rows, dtype=np.int64)
     limit = recipe.max_leaves

@@ -12,7 +12,6 @@ from scipy.sparse import csr_array
 import mixwood as mw
 from mixwood.reference import family_of
 from mixwood.reference.families import Family, dense
-from mixwood.testing import seed_of
 
 PRIORS = {
     "dp": mw.DirichletProcess(alpha=1.3),
@@ -53,9 +52,29 @@ CASES = {
 }
 
 
+def same_state(core, twin, iteration):
+    state = core.state()
+    np.testing.assert_array_equal(state["labels"], twin.labels, f"labels at {iteration}")
+    for name in ("log_u", "log_alpha", "sigma", "theta"):
+        expected = pytest.approx(getattr(twin, name), rel=1e-8, abs=1e-8)
+        assert state[name] == expected, f"{name} at {iteration}"
+
+
 @pytest.fixture
-def seed(request):
-    return seed_of(request.node.name)
+def assert_same_draws():
+    """A function that runs a compiled chain and its twin side by side; both start alike."""
+
+    def check(core, twin, constants, iterations):
+        same_state(core, twin, "the start")
+        for iteration in range(iterations):
+            core.iterate()
+            twin.iterate()
+            same_state(core, twin, f"iteration {iteration}")
+        core.check()
+        joint = core.log_joint() + constants
+        assert joint == pytest.approx(twin.log_joint(), rel=1e-9, abs=1e-8)
+
+    return check
 
 
 @pytest.fixture

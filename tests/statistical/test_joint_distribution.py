@@ -8,7 +8,7 @@ from scipy import stats
 
 import mixwood as mw
 from mixwood.reference import GibbsChain, priors
-from mixwood.testing import joint_distribution_test, seed_of
+from mixwood.testing import joint_distribution_test
 
 PRIORS = {
     "dp": mw.DirichletProcess(alpha=1.5),
@@ -31,11 +31,6 @@ FAMILIES = {
     "categorical": mw.Categorical().resolve_standard(3),
     "poisson": mw.Poisson().resolve_standard(2),
 }
-
-
-@pytest.fixture
-def seed(request):
-    return seed_of(request.node.name)
 
 
 @pytest.mark.parametrize("prior", PRIORS)

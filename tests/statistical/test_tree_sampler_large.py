@@ -7,14 +7,8 @@ import pytest
 from scipy import stats
 
 import mixwood as mw
-from mixwood.testing import seed_of
 
 BATCHES = 16
-
-
-@pytest.fixture
-def seed(request):
-    return seed_of(request.node.name)
 
 
 def overlapping(rng, n=300):

@@ -38,21 +38,7 @@ def both_chains(likelihood, X, prior, seed, labels, sampler):
     return core, twin, model.likelihood.row_constants(X).sum()
 
 
-def assert_same_draws(core, twin, constants, iterations):
-    for iteration in range(iterations):
-        core.iterate()
-        twin.iterate()
-        state = core.state()
-        np.testing.assert_array_equal(state["labels"], twin.labels, f"labels at {iteration}")
-        for name in ("log_u", "log_alpha", "sigma", "theta"):
-            expected = pytest.approx(getattr(twin, name), rel=1e-8, abs=1e-8)
-            assert state[name] == expected, f"{name} at {iteration}"
-    core.check()
-    joint = core.log_joint() + constants
-    assert joint == pytest.approx(twin.log_joint(), rel=1e-9, abs=1e-8)
-
-
-def test_same_draws(family_case, prior, seed):
+def test_same_draws(assert_same_draws, family_case, prior, seed):
     likelihood, X = family_case(18)
     sampler = mw.Tree(5, 5, 5, rebuild=0)
     assert_same_draws(*both_chains(likelihood, X, prior, seed, np.arange(18) // 6, sampler), 6)
@@ -60,14 +46,14 @@ def test_same_draws(family_case, prior, seed):
 
 @pytest.mark.parametrize("start", ["one", "singletons"])
 @pytest.mark.parametrize("moves", [(20, 0, 0), (0, 20, 0), (0, 0, 20)])
-def test_same_draws_of_each_move_alone(moves, start, seed):
+def test_same_draws_of_each_move_alone(assert_same_draws, moves, start, seed):
     X = np.random.default_rng(seed).normal(size=(30, 2))
     labels = np.zeros(30) if start == "one" else np.arange(30)
     sampler = mw.Tree(*moves, rebuild=0)
     assert_same_draws(*both_chains(mw.Gaussian(), X, mw.NGGP(), seed, labels, sampler), 6)
 
 
-def test_same_draws_of_weighted_leaves(family_case, seed):
+def test_same_draws_of_weighted_leaves(assert_same_draws, family_case, seed):
     likelihood, X = family_case(24)
     sampler = mw.Tree(5, 5, 5, rebuild=0, max_leaves=9)
     core, twin, constants = both_chains(likelihood, X, mw.NGGP(), seed, np.arange(24) // 6, sampler)
@@ -75,7 +61,7 @@ def test_same_draws_of_weighted_leaves(family_case, seed):
     assert_same_draws(core, twin, constants, 8)
 
 
-def test_same_draws_in_the_long_run(seed):
+def test_same_draws_in_the_long_run(assert_same_draws, seed):
     """Statistics are made afresh on the way, and every kind of move is accepted many times."""
     X = np.random.default_rng(seed).normal(size=(16, 1)) * 2
     sampler = mw.Tree(4, 8, 2, rebuild=0)
@@ -88,7 +74,7 @@ def test_same_draws_in_the_long_run(seed):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_same_draws_of_very_few_rows(n, seed):
+def test_same_draws_of_very_few_rows(assert_same_draws, n, seed):
     X = np.arange(n, dtype=float)[:, None]
     likelihood = mw.Gaussian(mean=[0.0], scale=[[1.0]])
     sampler = mw.Tree(3, 3, 3, rebuild=0)

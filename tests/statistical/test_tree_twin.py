@@ -15,13 +15,7 @@ from mixwood.chains import bind_family
 from mixwood.hierarchy import Recipe
 from mixwood.reference.priors import Parameters
 from mixwood.reference.trees import Forest
-from mixwood.testing import seed_of
 from mixwood.trees import prior_parameters
-
-
-@pytest.fixture
-def seed(request):
-    return seed_of(request.node.name)
 
 
 class TieBreaker(Forest):

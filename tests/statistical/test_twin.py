@@ -25,39 +25,21 @@ def both_chains(likelihood, X, prior, seed, labels, sampler=None):
     return core, twin, model.likelihood.row_constants(X).sum()
 
 
-def assert_same_state(core, twin, iteration):
-    state = core.state()
-    np.testing.assert_array_equal(state["labels"], twin.labels, f"labels at {iteration}")
-    for name in ("log_u", "log_alpha", "sigma", "theta"):
-        expected = pytest.approx(getattr(twin, name), rel=1e-8, abs=1e-8)
-        assert state[name] == expected, f"{name} at {iteration}"
-
-
-def assert_same_draws(core, twin, constants, iterations):
-    assert_same_state(core, twin, "the start")
-    for iteration in range(iterations):
-        core.iterate()
-        twin.iterate()
-        assert_same_state(core, twin, f"iteration {iteration}")
-    joint = core.log_joint() + constants
-    assert joint == pytest.approx(twin.log_joint(), rel=1e-9, abs=1e-8)
-
-
 @pytest.mark.parametrize("start", ["one", "singletons"])
-def test_same_draws(family_case, prior, seed, start):
+def test_same_draws(assert_same_draws, family_case, prior, seed, start):
     likelihood, X = family_case(18)
     labels = np.zeros(18) if start == "one" else np.arange(18)
     assert_same_draws(*both_chains(likelihood, X, prior, seed, labels), 12)
 
 
-def test_same_splits_and_merges(family_case, prior, seed):
+def test_same_splits_and_merges(assert_same_draws, family_case, prior, seed):
     likelihood, X = family_case(18)
     labels = np.arange(18) // 6
     sampler = mw.SplitMerge(scans=2, subset=3)
     assert_same_draws(*both_chains(likelihood, X, prior, seed, labels, sampler), 12)
 
 
-def test_same_slices(family_case, prior, seed):
+def test_same_slices(assert_same_draws, family_case, prior, seed):
     likelihood, X = family_case(18)
     labels = np.arange(18) // 2
     assert_same_draws(*both_chains(likelihood, X, prior, seed, labels, mw.Slice()), 8)
@@ -67,20 +49,20 @@ def test_same_slices(family_case, prior, seed):
 @pytest.mark.parametrize(
     "likelihood", [mw.Gaussian(), mw.DiagonalGaussian(), mw.SphericalGaussian(), mw.Poisson()]
 )
-def test_same_slices_at_every_width(likelihood, d, seed):
+def test_same_slices_at_every_width(assert_same_draws, likelihood, d, seed):
     X = np.random.default_rng(seed).poisson(4.0, (40, d))
     chains = both_chains(likelihood, X, mw.NGGP(), seed, np.arange(40) % 5, mw.Slice())
     assert_same_draws(*chains, 2)
 
 
 @pytest.mark.parametrize("sampler", [mw.Gibbs(subset=6), mw.SplitMerge(subset=6)])
-def test_same_draws_of_a_subset(sampler, prior, seed):
+def test_same_draws_of_a_subset(assert_same_draws, sampler, prior, seed):
     X = np.random.default_rng(seed).normal(size=(20, 2))
     chains = both_chains(mw.Gaussian(), X, prior, seed, np.arange(20) // 3, sampler)
     assert_same_draws(*chains, 30)
 
 
-def test_same_draws_after_the_core_rebuilds_its_statistics(seed):
+def test_same_draws_after_the_core_rebuilds_its_statistics(assert_same_draws, seed):
     X = np.random.default_rng(seed).normal(size=(12, 1))
     chains = both_chains(mw.Gaussian(), X, mw.NGGP(), seed, np.zeros(12))
     assert_same_draws(*chains, 150)

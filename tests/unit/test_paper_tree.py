@@ -8,12 +8,6 @@ import pytest
 import mixwood as mw
 from mixwood.chains import make_chain
 from mixwood.encoding import decode, encode
-from mixwood.testing import seed_of
-
-
-@pytest.fixture
-def seed(request):
-    return seed_of(request.node.name)
 
 
 @pytest.mark.parametrize("name", ["global_moves", "depth"])

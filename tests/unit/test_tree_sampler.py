@@ -13,15 +13,9 @@ from mixwood.chains import make_chain
 from mixwood.encoding import decode, encode
 from mixwood.reference.tree import GuideTree
 from mixwood.samplers import as_sampler
-from mixwood.testing import seed_of
 
 X = np.random.default_rng(0).normal(size=(40, 2)) + 4 * (np.arange(40) % 3)[:, None]
 FAST = {"draws": 15, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
-
-
-@pytest.fixture
-def seed(request):
-    return seed_of(request.node.name)
 
 
 def chain_of(sampler, likelihood, X, labels, prior=None, seed=0):

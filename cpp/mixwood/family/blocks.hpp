@@ -1,6 +1,5 @@
-// Blocks: rows that move together, known by their statistic. Most families take a block as a plain
-// statistic; one with a thriftier form of it (a few nonzero counts among many words) names that
-// `Block` and offers the same verbs for it.
+// Blocks, rows that move together, compared with clusters: by what a family offers for it, or from
+// its statistics.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +10,6 @@
 #include "mixwood/family/family.hpp"
 
 namespace mixwood {
-
-template <class F>
-struct BlockForm {
-  using type = const double*;
-};
-template <class F>
-  requires requires { typename F::Block; }
-struct BlockForm<F> {
-  using type = typename F::Block;
-};
-template <class F>
-using Block = typename BlockForm<F>::type;
 
 // Log marginals of unions with a block. Keeps a spare statistic, so that nothing is allocated.
 template <Family F>

@@ -206,6 +206,6 @@ class Categorical::Clusters {
   std::vector<std::int32_t> places_;
 };
 
-static_assert(Family<Categorical> && ClusterScores<Categorical::Clusters>);
+static_assert(Family<Categorical> && ClusterScores<Categorical::Clusters, Categorical>);
 
 }  // namespace mixwood

@@ -229,6 +229,7 @@ class DiagonalGaussian::Clusters
   std::vector<double> base_sums_, log_scale_sums_;
 };
 
-static_assert(Family<DiagonalGaussian> && ClusterScores<DiagonalGaussian::Clusters>);
+static_assert(Family<DiagonalGaussian> &&
+              ClusterScores<DiagonalGaussian::Clusters, DiagonalGaussian>);
 
 }  // namespace mixwood

@@ -49,23 +49,40 @@ concept has_row_totals = requires(const F f, int row) {
   { f.row_total(row) } -> std::same_as<double>;
 };
 
-template <class C>
-concept ClusterScores = requires(C c, std::span<const int> numbers, const double* statistic,
-                                 double* target, double* scores, int slot, int b, int row) {
-  { C::rows_at_once } -> std::convertible_to<int>;
-  c.grow(slot);   // room for so many slots
-  c.clear(slot);  // the slot holds no rows
-  c.observe(slot, row);
-  c.forget(slot, row);
-  c.assign(slot, statistic);    // the slot holds the rows of this statistic
-  c.merge(slot, statistic);     // ... these rows too
-  c.subtract(slot, statistic);  // ... these rows no more
-  c.read(slot, target);         // the statistic, copied to there
-  { c.log_marginal(slot) } -> std::same_as<double>;
-  c.load(numbers);           // the rows of the block, at most rows_at_once
-  c.score(numbers, scores);  // log P(x_b | X_slot) at [slot * rows_at_once + b]
-  { c.score_without(slot, b) } -> std::same_as<double>;  // row b against the rest of its own slot
+// Rows that move together. Most families take such a block as a plain statistic; one with a
+// thriftier form of it (a few nonzero counts among many words) names that `Block`.
+template <class F>
+struct BlockForm {
+  using type = const double*;
 };
+template <class F>
+  requires requires { typename F::Block; }
+struct BlockForm<F> {
+  using type = typename F::Block;
+};
+template <class F>
+using Block = typename BlockForm<F>::type;
+
+template <class C, class F>
+concept ClusterScores =
+    requires(C c, std::span<const int> numbers, const double* statistic, Block<F> rows,
+             double* target, double* scores, int slot, int b, int row) {
+      { C::rows_at_once } -> std::convertible_to<int>;
+      c.grow(slot);   // room for so many slots
+      c.clear(slot);  // the slot holds no rows
+      c.observe(slot, row);
+      c.forget(slot, row);
+      c.assign(slot, statistic);  // the slot holds the rows of this statistic
+      c.merge(slot, rows);        // ... these rows too
+      c.subtract(slot, rows);     // ... these rows no more
+      c.read(slot, target);       // the statistic, copied to there
+      { c.log_marginal(slot) } -> std::same_as<double>;
+      c.load(numbers);           // the rows of the block, at most rows_at_once
+      c.score(numbers, scores);  // log P(x_b | X_slot) at [slot * rows_at_once + b]
+      {
+        c.score_without(slot, b)
+      } -> std::same_as<double>;  // row b against the rest of its own slot
+    };
 
 template <class A>
 concept AtomScores = requires(A a, std::span<const int> rows, const double* statistic,

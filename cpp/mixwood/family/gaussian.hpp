@@ -328,6 +328,6 @@ class Gaussian::Clusters {
   std::vector<const double*> pointers_;
 };
 
-static_assert(Family<Gaussian> && ClusterScores<Gaussian::Clusters>);
+static_assert(Family<Gaussian> && ClusterScores<Gaussian::Clusters, Gaussian>);
 
 }  // namespace mixwood

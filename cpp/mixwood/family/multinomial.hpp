@@ -228,8 +228,6 @@ class Multinomial::Clusters {
     set_total(slot, s[family_.width()]);
     log_marginals_[slot] = family_.log_marginal(s);
   }
-  void merge(int slot, const double* s) { add(slot, s, 1); }
-  void subtract(int slot, const double* s) { add(slot, s, -1); }
   void read(int slot, double* s) const {
     for (int v = 0; v < family_.width(); ++v) s[v] = table_[at(v, slot)];
     s[family_.width()] = totals_[slot];
@@ -280,20 +278,6 @@ class Multinomial::Clusters {
     set_total(slot, totals_[slot] + sign * block.total);
   }
 
-  // The log marginal changes by what the words that are there contribute.
-  void add(int slot, const double* s, int sign) {
-    double change = log_gamma_totals_[slot];
-    for (int v = 0; v < family_.width(); ++v) {
-      if (s[v] == 0) continue;
-      std::int32_t& count = table_[at(v, slot)];
-      change -= family_.log_gain(count);
-      count += sign * static_cast<std::int32_t>(s[v]);
-      change += family_.log_gain(count);
-    }
-    set_total(slot, totals_[slot] + sign * s[family_.width()]);
-    log_marginals_[slot] += change - log_gamma_totals_[slot];
-  }
-
   void set_total(int slot, double total) {
     totals_[slot] = total;
     log_gamma_totals_[slot] = log_gamma(family_.prior_total() + total);
@@ -307,6 +291,6 @@ class Multinomial::Clusters {
   std::vector<double> totals_, log_gamma_totals_, log_marginals_, sums_, normalizers_;
 };
 
-static_assert(Family<Multinomial> && ClusterScores<Multinomial::Clusters>);
+static_assert(Family<Multinomial> && ClusterScores<Multinomial::Clusters, Multinomial>);
 
 }  // namespace mixwood

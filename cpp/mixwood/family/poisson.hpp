@@ -131,6 +131,6 @@ class Poisson::Clusters : public RefreshedClusters<Poisson, Poisson::Clusters> {
   std::vector<double> shapes_, constants_, slopes_, log_posteriors_;
 };
 
-static_assert(Family<Poisson> && ClusterScores<Poisson::Clusters>);
+static_assert(Family<Poisson> && ClusterScores<Poisson::Clusters, Poisson>);
 
 }  // namespace mixwood

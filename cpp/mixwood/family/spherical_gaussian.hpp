@@ -172,6 +172,7 @@ class SphericalGaussian::Clusters
   std::vector<StudentTerms> terms_;
 };
 
-static_assert(Family<SphericalGaussian> && ClusterScores<SphericalGaussian::Clusters>);
+static_assert(Family<SphericalGaussian> &&
+              ClusterScores<SphericalGaussian::Clusters, SphericalGaussian>);
 
 }  // namespace mixwood

@@ -110,12 +110,14 @@ class AnchoredSplitMerge {
     report.add_log_ratio(log_ratio);
     if (!(threshold <= log_ratio)) return;
     ++report.accepted;
-    const int out = Items::pieces(state.partition, a) < Items::pieces(state.partition, b) ? a : b;
-    const int stay = out == a ? b : a;
+    // The one of fewer pieces moves.
+    const std::vector<int> of_a = Items::list_of_pieces(state.partition, a);
+    const std::vector<int> of_b = Items::list_of_pieces(state.partition, b);
+    const bool a_moves = of_a.size() < of_b.size();
+    const int stay = a_moves ? b : a;
     state.clusters.assign(stay, union_.data());
-    for (const int piece : Items::list_of_pieces(state.partition, out))
-      state.partition.move_node(piece, stay);
-    state.partition.close(out);
+    for (const int piece : a_moves ? of_a : of_b) state.partition.move_node(piece, stay);
+    state.partition.close(a_moves ? a : b);
   }
 
   // Rounding must not make a choice that cannot be.

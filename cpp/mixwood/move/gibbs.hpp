@@ -6,6 +6,7 @@
 // the two clusters that changed are scored again for the rest of the block.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <span>
@@ -13,17 +14,12 @@
 #include <vector>
 
 #include "mixwood/move/report.hpp"
+#include "mixwood/move/uncertainty.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/state/state.hpp"
 
 namespace mixwood {
-
-// A running mean over about the last 8 values; below 0 before the first.
-inline void add_to_mean(float& mean, double value) {
-  const auto latest = static_cast<float>(value);
-  mean = mean < 0 ? latest : mean + (latest - mean) / 8;
-}
 
 // S is the state: State<F>, or another that offers the same.
 template <class S>
@@ -109,11 +105,9 @@ class GibbsSweep {
 
   // `pick` has left the weights themselves where their logs were.
   void learn(const S& state, int row, int own) {
-    double total = 0;
-    for (const double weight : weights_) total += weight;
     const bool alone = state.partition.size(own) == 1;
-    const double stays = alone ? weights_.back() : weights_[state.partition.position(own)];
-    add_to_mean((*uncertainty_)[row], 1 - stays / total);
+    const int stays = alone ? static_cast<int>(weights_.size()) - 1 : state.partition.position(own);
+    add_to_mean((*uncertainty_)[row], chance_of_others(weights_, stays));
   }
 
   void move(S& state, int row, int target, bool more_rows) {

@@ -53,11 +53,6 @@ class Items {
 
   const std::vector<int>& list() const { return items_; }
 
-  static int pieces(const TreePartition& partition, int slot) {
-    int count = 0;
-    partition.each_piece(slot, [&](int) { ++count; });
-    return count;
-  }
   static std::vector<int> list_of_pieces(const TreePartition& partition, int slot) {
     std::vector<int> list;
     partition.each_piece(slot, [&](int piece) { list.push_back(piece); });

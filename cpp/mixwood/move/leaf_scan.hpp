@@ -1,8 +1,8 @@
 // Leaf scan: Gibbs steps on leaves of the guide tree. The leaves lie on a line, each with a length
 // of at least 1, and are visited at places one apart, from a random start below 1 to the line's end
 // and then anew: an iteration goes on where the last one stopped. So no leaf is left out, and one
-// of length 3 is visited three times a round. (Leaves drawn one by one would be missed and visited
-// twice, at half the effective samples.) The lengths are learned in warm-up and frozen after it:
+// of length 3 is visited three times a round. (Leaves drawn one by one are missed and visited
+// twice, which costs effective samples.) The lengths are learned in warm-up and frozen after it:
 // leaves whose cluster is uncertain are longer.
 #pragma once
 
@@ -14,6 +14,7 @@
 
 #include "mixwood/move/gibbs.hpp"
 #include "mixwood/move/subtree_gibbs.hpp"
+#include "mixwood/move/uncertainty.hpp"
 #include "mixwood/tree/guide.hpp"
 
 namespace mixwood {

@@ -21,7 +21,7 @@
 #include "mixwood/move/report.hpp"
 #include "mixwood/numerics/special.hpp"
 #include "mixwood/random/stream.hpp"
-#include "mixwood/state/tree_state.hpp"
+#include "mixwood/state/forest_state.hpp"
 #include "mixwood/tree/sample_sub.hpp"
 #include "mixwood/tree/stoc_insert.hpp"
 
@@ -30,7 +30,7 @@ namespace mixwood {
 template <Family F>
 class PaperGlobalMove {
  public:
-  void operator()(TreeState<F>& state, Stream& random, MoveReport& split, MoveReport& merge) {
+  void operator()(ForestState<F>& state, Stream& random, MoveReport& split, MoveReport& merge) {
     Timed timed(split);
     const int picked = static_cast<int>(random.below(n_trees(state.forest)));
     log_d_to_picked_.resize(n_trees(state.forest));
@@ -82,7 +82,7 @@ class PaperGlobalMove {
     return total - std::log(K);
   }
 
-  void propose_split(TreeState<F>& state, int picked, Stream& random, MoveReport& report) {
+  void propose_split(ForestState<F>& state, int picked, Stream& random, MoveReport& report) {
     Forest<F>& forest = state.forest;
     const int root = forest.trees()[picked];
     const int before = n_trees(forest);
@@ -131,7 +131,7 @@ class PaperGlobalMove {
 
   // StocInsert of one item; returns the log probability of what it drew. Nodes of the old tree are
   // copied before they change.
-  double insert(TreeState<F>& state, int picked, int before, int item, Stream& random) {
+  double insert(ForestState<F>& state, int picked, int before, int item, Stream& random) {
     Forest<F>& forest = state.forest;
     roots_.assign(1, forest.trees()[picked]);
     roots_.insert(roots_.end(), forest.trees().begin() + before, forest.trees().end());
@@ -163,7 +163,7 @@ class PaperGlobalMove {
     return node;
   }
 
-  void propose_merge(TreeState<F>& state, int picked, Stream& random, MoveReport& report) {
+  void propose_merge(ForestState<F>& state, int picked, Stream& random, MoveReport& report) {
     Forest<F>& forest = state.forest;
     const double log_forward = log_gather(forest, members_, picked);
     roots_.clear();

@@ -14,6 +14,7 @@
 
 #include "mixwood/family/blocks.hpp"
 #include "mixwood/move/report.hpp"
+#include "mixwood/move/uncertainty.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/state/guided_state.hpp"
@@ -37,26 +38,19 @@ class SubtreeGibbs {
       throw std::runtime_error(
           "the weights of a block's clusters are not numbers; rescale X or choose a less extreme "
           "prior");
-    uncertainty_ = 1 - stays(state, node, own);
     const bool whole = state.partition.size(own) == state.tree->shape.size[node];
-    if (choice == count - 1 ? whole : state.partition.active()[choice] == own) return;
+    stays_ = whole ? count - 1 : state.partition.position(own);
+    if (choice == stays_) return;
     const int to = choice == count - 1 ? state.open_cluster() : state.partition.active()[choice];
     state.move_node(node, own, to, block);
     ++report.accepted;
   }
 
-  // The probability with which the last block that was moved at all would change cluster.
-  double uncertainty() const { return uncertainty_; }
+  // The probability with which the last block that was drawn would change cluster: `pick` has left
+  // the weights themselves where their logs were.
+  double uncertainty() const { return chance_of_others(weights_, stays_); }
 
  private:
-  // `pick` has left the weights themselves where their logs were.
-  double stays(const GuidedState<F>& state, int node, int own) const {
-    double total = 0;
-    for (const double weight : weights_) total += weight;
-    const bool whole = state.partition.size(own) == state.tree->shape.size[node];
-    return (whole ? weights_.back() : weights_[state.partition.position(own)]) / total;
-  }
-
   void fill_weights(GuidedState<F>& state, int node, int own, const Block<F>& block) {
     const auto& active = state.partition.active();
     const int size = state.tree->shape.size[node];
@@ -79,7 +73,7 @@ class SubtreeGibbs {
   BlockScores<F> block_scores_;
   typename NodeBlocks<F>::Scratch scratch_;
   std::vector<double> scores_, weights_;
-  double uncertainty_ = 0;
+  int stays_ = 0;  // the choice that leaves the block where it is
 };
 
 }  // namespace mixwood

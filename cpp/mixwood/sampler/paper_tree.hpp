@@ -11,16 +11,16 @@
 #include "mixwood/move/paper_global.hpp"
 #include "mixwood/sampler/options.hpp"
 #include "mixwood/sampler/state_chain.hpp"
-#include "mixwood/state/tree_state.hpp"
+#include "mixwood/state/forest_state.hpp"
 
 namespace mixwood {
 
 template <Family F>
-class PaperTreeChain final : public StateChain<F, TreeState<F>> {
+class PaperTreeChain final : public StateChain<F, ForestState<F>> {
  public:
   PaperTreeChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
                  Stream random, const PaperTreeOptions& options)
-      : StateChain<F, TreeState<F>>(family, prior, labels, random, family), options_(options) {
+      : StateChain<F, ForestState<F>>(family, prior, labels, random, family), options_(options) {
     this->state_.grow();
   }
 

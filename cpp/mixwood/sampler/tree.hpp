@@ -45,7 +45,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     if (frozen_) return;
     scan_.visit_all(this->state_, this->sweep_, subtree_gibbs_, this->random_, this->stop_,
                     leaves_);
-    if (since_tree_ > 0) new_tree();  // else the chain has not moved: its tree is new
+    if (since_tree_ > 0) new_tree();  // else it was grown just now
     scan_.stop_learning(this->sweep_, laws_.expected_clusters());
     frozen_ = true;
   }

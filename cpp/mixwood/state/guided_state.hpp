@@ -86,7 +86,7 @@ struct GuidedState : ClusterState<F, TreePartition> {
       family.merge(s, tree->blocks.of(piece, scratch_));
   }
 
-  KappaTable kappas_;
+  KappaTable kappas_{1024};  // made anew every iteration: no more than pays
   typename NodeBlocks<F>::Scratch scratch_;
   std::vector<double> statistic_;
 };

@@ -1,5 +1,5 @@
-// log kappa(k, u) looked up: moves of blocks ask for it many times between two changes of the
-// prior's values.
+// log kappa(k, u) looked up: trees and moves of blocks ask for it many times between two changes of
+// the prior's values.
 #pragma once
 
 #include <cmath>
@@ -11,20 +11,21 @@ namespace mixwood {
 
 class KappaTable {
  public:
+  // Sizes from `largest` on are computed each time.
+  explicit KappaTable(int largest) : largest_(largest) {}
+
   double operator()(const Prior& prior, int size) {
     if (!same(prior.values())) {
       values_ = prior.values();
       known_.clear();
     }
-    if (size >= largest) return prior.log_kappa(size);
+    if (size >= largest_) return prior.log_kappa(size);
     if (known_.empty()) known_.push_back(0);  // nobody asks for kappa(0)
     while (static_cast<int>(known_.size()) <= size) known_.push_back(next(prior));
     return known_[size];
   }
 
  private:
-  static constexpr int largest = 1024;
-
   // kappa(k+1) = kappa(k) (k - sigma) / tau; now and then afresh, so that rounding does not pile
   // up.
   double next(const Prior& prior) const {
@@ -38,6 +39,7 @@ class KappaTable {
            values.sigma == values_.sigma;
   }
 
+  int largest_;
   PriorValues values_{.log_u = std::nan(""), .log_alpha = 0, .sigma = 0, .theta = 0};
   std::vector<double> known_;
 };

@@ -20,6 +20,8 @@
 #include "mixwood/family/family.hpp"
 #include "mixwood/prior.hpp"
 #include "mixwood/state/arena.hpp"
+#include "mixwood/state/kappa_table.hpp"
+#include "mixwood/tree/stored.hpp"
 
 namespace mixwood {
 
@@ -42,14 +44,10 @@ template <Family F>
 class Forest {
  public:
   Forest(std::shared_ptr<const F> family, Prior prior)
-      : family_(std::move(family)), prior_(prior), leaf_of_row_(family_->n_rows(), Arena::none) {
-    const std::size_t bytes = sizeof(double) * family_->statistic_size();
-    // Below so many points a statistic is made from the rows when asked for: at most some 256 MB
-    // are stored for a tree over all rows.
-    const std::size_t rows = static_cast<std::size_t>(family_->n_rows());
-    while (bytes * rows / (smallest_stored_ / 2) > std::size_t{256} << 20 && smallest_stored_ < 64)
-      smallest_stored_ *= 2;
-  }
+      : family_(std::move(family)),
+        prior_(prior),
+        leaf_of_row_(family_->n_rows(), Arena::none),
+        smallest_stored_(smallest_stored(family_->statistic_size(), family_->n_rows())) {}
 
   const F& family() const { return *family_; }
   const Prior& prior() const { return prior_; }
@@ -281,7 +279,6 @@ class Forest {
   // New values of u and the parameters: every potential anew.
   void set_parameters(PriorValues values) {
     prior_.set(values);
-    log_kappas_.clear();
     refresh_all();
   }
 
@@ -353,13 +350,7 @@ class Forest {
   }
 
  private:
-  double log_kappa(int size) {
-    if (size >= largest_table) return prior_.log_kappa(size);
-    while (static_cast<int>(log_kappas_.size()) <= size)
-      log_kappas_.push_back(
-          prior_.log_kappa(std::max<double>(static_cast<double>(log_kappas_.size()), 1.0)));
-    return log_kappas_[size];
-  }
+  double log_kappa(int size) { return kappas_(prior_, size); }
 
   void set_parent_of_children(int node, int parent) {
     nodes_.parent[nodes_.left[node]] = nodes_.parent[nodes_.right[node]] = parent;
@@ -463,17 +454,16 @@ class Forest {
       throw std::logic_error(name + " has wrong potentials");
   }
 
-  static constexpr int largest_table = 1 << 16;  // few nodes are larger
-
   std::shared_ptr<const F> family_;
   Prior prior_;
   Arena nodes_;
   std::vector<int> trees_, position_, leaf_of_row_;
+  int smallest_stored_;
   int n_leaves_ = 0;
   std::uint64_t version_ = 0;
   Item pair_;
-  int smallest_stored_ = 2;
-  std::vector<double> statistics_, log_kappas_, weights_;
+  KappaTable kappas_{1 << 16};  // few nodes are larger
+  std::vector<double> statistics_, weights_;
   std::vector<int> free_places_;
   std::vector<double> first_ = std::vector<double>(family_->statistic_size());
   std::vector<double> second_ = std::vector<double>(family_->statistic_size());

@@ -139,9 +139,6 @@ class GuideTrees {
   }
 
  private:
-  // Trees are grown near u = 0, where near points like to join, and judged at the reference.
-  static constexpr double growth_log_u = -5;
-
   // Leaves beyond `max_leaves` that are waited for before they collapse: each time takes a pass
   // over all rows.
   static constexpr int smallest_round = 4000;

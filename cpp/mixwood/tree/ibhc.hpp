@@ -5,7 +5,7 @@
 // 2. Its place is found going down. Published rule: of d(l, r), d(l, item), d(r, item) the smallest
 //    decides between the top, the left and the right. Inside a homogeneous cluster d(l, r) of two
 //    large halves is always the smallest, which grows caterpillars. The balanced rule keeps that
-//    comparison for nodes with d > 1 and otherwise goes to the child with the higher predictive.
+//    comparison for nodes with d > 1 and otherwise goes to the child that the item fits better.
 // 3. Where d exceeds 1 on the way up, the tree is cut and the pieces are put in again.
 //
 // Step 1 looks at every tree, or at those that an index of the trees finds.
@@ -28,6 +28,10 @@
 namespace mixwood {
 
 enum class DescentRule { balanced, paper };
+
+// The balanced rule grows trees near u = 0, where near points like to join; they are judged at
+// another u.
+inline constexpr double growth_log_u = -5;
 
 // `compared` answers as `index` does and counts how often `exact` would have answered otherwise.
 enum class TreeSearch { index, exact, compared };

@@ -7,6 +7,7 @@
 
 #include "mixwood/family/blocks.hpp"
 #include "mixwood/tree/shape.hpp"
+#include "mixwood/tree/stored.hpp"
 
 namespace mixwood {
 
@@ -17,14 +18,11 @@ class NodeBlocks {
 
   NodeBlocks(const F& family, const TreeShape& shape)
       : family_(family), shape_(shape), place_(shape.n_nodes(), -1) {
-    // Some 256 MB in all for a balanced tree, more where a statistic of 64 rows is still larger
-    // than the rows.
     const std::size_t width = family.statistic_size();
-    const std::size_t rows = static_cast<std::size_t>(shape.n_rows());
-    while (width * rows / (smallest_ / 2) > std::size_t{32} << 20 && smallest_ < 64) smallest_ *= 2;
+    const int smallest = smallest_stored(family.statistic_size(), shape.n_rows());
     Scratch scratch;
     for (int node = shape.n_nodes() - 1; node >= 0; --node) {
-      if (shape.size[node] < smallest_) continue;
+      if (shape.size[node] < smallest) continue;
       place_[node] = static_cast<int>(statistics_.size() / width);
       statistics_.resize(statistics_.size() + width);
       double* s = statistics_.data() + statistics_.size() - width;
@@ -49,7 +47,6 @@ class NodeBlocks {
  private:
   const F& family_;
   const TreeShape& shape_;
-  int smallest_ = 2;
   std::vector<int> place_;
   std::vector<double> statistics_;
 };

@@ -163,13 +163,16 @@ class GibbsChain:
         self.sizes.pop()
         self.stats.pop()
 
+    def log_phi(self, size: int, stat: Any) -> float:
+        """Return the log of ``phi(h_c) = kappa(|c|, u) P(X_c)`` of a cluster."""
+        kappa = log_kappa(self.model.prior, size, self.log_u, self.log_alpha, self.sigma)
+        return kappa + self.family.log_marginal(stat)
+
     def log_joint(self) -> float:
         """Return the log of the joint, every constant included.
 
         ``u^(n-1) e^-psi(u) / Gamma(n) prod_c kappa(|c|, u) P(X_c)``.
         """
-        prior, n = self.model.prior, len(self.X)
-        values = (self.log_u, self.log_alpha, self.sigma)
-        total = (n - 1) * self.log_u - psi(prior, *values) - lgamma(n)
-        total += sum(log_kappa(prior, size, *values) for size in self.sizes)
-        return total + sum(self.family.log_marginal(stat) for stat in self.stats)
+        n, values = len(self.X), (self.log_u, self.log_alpha, self.sigma)
+        total = (n - 1) * self.log_u - psi(self.model.prior, *values) - lgamma(n)
+        return total + sum(map(self.log_phi, self.sizes, self.stats))

@@ -12,7 +12,7 @@ from mixwood.families.base import Data, FloatArray
 from mixwood.model import Mixture
 from mixwood.reference.families import Family
 from mixwood.reference.gibbs import GibbsChain
-from mixwood.reference.priors import log_kappa, softplus
+from mixwood.reference.priors import softplus
 from mixwood.reference.random import Stream
 
 __all__ = ["SplitMergeChain", "TwoClusters"]
@@ -139,13 +139,8 @@ class SplitMergeChain(GibbsChain):
 
     def log_split_ratio(self, two: TwoClusters, log_q: float) -> float:
         """Return the log of ``phi(A) phi(B) / phi(A + B) / q``, ``phi(c) = kappa(|c|) P(X_c)``."""
-
-        def log_phi(size: int, stat: Any) -> float:
-            kappa = log_kappa(self.model.prior, size, self.log_u, self.log_alpha, self.sigma)
-            return kappa + self.family.log_marginal(stat)
-
-        both = log_phi(sum(two.sizes), self.family.merge(*two.stats))
-        return sum(map(log_phi, two.sizes, two.stats)) - both - log_q
+        both = self.log_phi(sum(two.sizes), self.family.merge(*two.stats))
+        return sum(map(self.log_phi, two.sizes, two.stats)) - both - log_q
 
     def _split(self, a: int, side_b: list[int], two: TwoClusters) -> None:
         """Leave the first side in its place and put the other at the end of the list."""

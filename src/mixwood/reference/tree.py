@@ -16,7 +16,7 @@ from mixwood.families.base import Data, FloatArray
 from mixwood.model import Mixture
 from mixwood.reference.families import Family
 from mixwood.reference.gibbs import GibbsChain
-from mixwood.reference.priors import log_kappa, update_parameters
+from mixwood.reference.priors import update_parameters
 from mixwood.reference.random import Stream
 
 __all__ = ["GuideTree", "TreeChain", "TwoSides", "node_laws"]
@@ -247,11 +247,6 @@ class TreeChain(GibbsChain):
         """Return the cluster that all rows below `v` are in; None if there are several."""
         clusters = {int(self.assignment[row]) for row in self.tree.rows[v]}
         return clusters.pop() if len(clusters) == 1 else None
-
-    def log_phi(self, size: int, stat: Any) -> float:
-        """Return the log of ``phi(h_c) = kappa(|c|, u) P(X_c)``."""
-        kappa = log_kappa(self.model.prior, size, self.log_u, self.log_alpha, self.sigma)
-        return kappa + self.family.log_marginal(stat)
 
     def move_block(self, v: int) -> None:
         """Subtree Gibbs: let all of `v` leave its cluster and join one as a block."""

@@ -16,12 +16,12 @@
 namespace mixwood {
 
 template <Family F>
-struct TreeState : State<F> {
+struct ForestState : State<F> {
   Forest<F> forest;
   SeqInsert<F> seq_insert;
 
-  TreeState(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels,
-            std::shared_ptr<const F> shared)
+  ForestState(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels,
+              std::shared_ptr<const F> shared)
       : State<F>(the_family, the_prior, labels), forest(shared, the_prior), shared_(shared) {}
 
   void assign(std::span<const std::int32_t> labels, PriorValues values) {
@@ -90,11 +90,11 @@ struct TreeState : State<F> {
     State<F>::check();
     forest.check();
     if (forest.trees().size() != this->partition.active().size())
-      throw std::logic_error("tree state: not one tree a cluster");
+      throw std::logic_error("forest state: not one tree a cluster");
     for (std::size_t k = 0; k < forest.trees().size(); ++k)
       forest.nodes().each_leaf(forest.trees()[k], [&](int leaf) {
         if (this->partition.slot_of(forest.nodes().row[leaf]) != this->partition.active()[k])
-          throw std::logic_error("tree state: a leaf is in the tree of another cluster");
+          throw std::logic_error("forest state: a leaf is in the tree of another cluster");
       });
   }
 

@@ -1,0 +1,20 @@
+// Which nodes of a tree have their statistic stored: below so many points it is made from the rows
+// when asked for.
+#pragma once
+
+#include <cstddef>
+
+namespace mixwood {
+
+// For a balanced tree over all rows some 256 MB are stored; more where the statistic of 64 rows is
+// still larger than those rows.
+inline int smallest_stored(int statistic_size, int rows) {
+  const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(statistic_size);
+  int smallest = 2;
+  while (bytes * static_cast<std::size_t>(rows) / (smallest / 2) > std::size_t{256} << 20 &&
+         smallest < 64)
+    smallest *= 2;
+  return smallest;
+}
+
+}  // namespace mixwood
