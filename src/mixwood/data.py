@@ -24,7 +24,7 @@ from mixwood.checks import shown
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["LARGEST_COUNT", "count_matrix", "real_matrix", "whole_number_matrix"]
+__all__ = ["LARGEST_COUNT", "column_names", "count_matrix", "real_matrix", "whole_number_matrix"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -42,6 +42,20 @@ _KIND_NAMES = {
     "m": "time differences",
     "V": "records",
 }
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of a table's columns, or None where there are none, or not all strings.
+
+    Examples
+    --------
+    >>> column_names([[1.0, 2.0]]) is None
+    True
+    """
+    names = getattr(X, "columns", None) if hasattr(X, "dtypes") else None
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    return tuple(names)
 
 
 def real_matrix(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mixwood.chains import ChainPlan, ChainResult
 from mixwood.checks import positive_number, shown, whole_number
+from mixwood.data import column_names
 from mixwood.model import Mixture
 from mixwood.parallel import Job, run_jobs
 from mixwood.posterior import Posterior
@@ -129,7 +130,7 @@ def sample(
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
     if data is X or getattr(data, "base", None) is not None:
         job = replace(job, X=data.copy())
-    posterior = _collect(labels, results, job, model, settings)
+    posterior = _collect(labels, results, job, model, settings, column_names(X))
     if store is not None:
         posterior.save(store)
     return posterior
@@ -141,6 +142,7 @@ def _collect(
     job: Job,
     model: Mixture,
     settings: dict[str, Any],
+    columns: tuple[str, ...] | None,
 ) -> Posterior:
     """Put the chains together, cut to the shortest."""
     errors = [result.error for result in results if result.error is not None]
@@ -175,6 +177,7 @@ def _collect(
         X=job.X,
         stats=[result.stats for result in results],
         settings=settings,
+        columns=columns,
     )
 
 

@@ -21,10 +21,11 @@ import numpy as np
 import mixwood
 from mixwood.array_store import Expected, read_group, read_json, write_group
 from mixwood.checks import shown, whole_number
+from mixwood.draws import chain_parameter, random_parameters
 from mixwood.encoding import ARRAY_TYPES, decode, encode
 from mixwood.families import Likelihood
 from mixwood.model import Mixture
-from mixwood.posterior import Posterior, chain_parameter, random_parameters
+from mixwood.posterior import Posterior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -183,6 +184,7 @@ def _write(posterior: Posterior, folder: Path, include_data: bool) -> None:
         "chains": posterior.n_chains,
         "draws": posterior.n_draws,
         "items": posterior.n_items,
+        "columns": encode(posterior.columns, apart, "columns"),
         "model": encode(posterior.model, apart, "model"),
         "resolved": encode(posterior.resolved, apart, "resolved"),
         "settings": encode(posterior.settings, apart, "settings"),
@@ -271,7 +273,8 @@ def _posterior(folder: Path, description: dict[str, Any]) -> Posterior:
     labels = draws.pop("labels").astype(np.int32)
     _check_labels(labels, arrays / "draws" / "labels")
     log_joint, log_u = draws.pop("log_joint"), draws.pop("log_u")
-    return Posterior(labels, log_joint, log_u, draws, model, resolved, X, stats, settings)
+    columns = decode(description.get("columns"), apart)
+    return Posterior(labels, log_joint, log_u, draws, model, resolved, X, stats, settings, columns)
 
 
 def _read_apart(arrays: Path, described: list[dict[str, Any]]) -> list[NDArray[Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.posterior import random_parameters
+from mixwood.draws import random_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

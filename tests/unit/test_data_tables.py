@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import mixwood as mw
 from mixwood.data import count_matrix, real_matrix, whole_number_matrix
 
 READERS = [real_matrix, whole_number_matrix, count_matrix]
@@ -112,3 +113,20 @@ def test_polars_columns_of_several_types():
         real_matrix(pl.DataFrame({"a": ["x"]}).lazy())
     with pytest.raises(ValueError, match="empty"):
         real_matrix(pl.DataFrame())
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
+def test_a_posterior_keeps_the_names_of_the_columns(table, tmp_path):
+    X = table({"length": [0.0, 0.1, 5.0, 5.1], "width": [1.0, 1.2, 9.0, 9.1]})
+    posterior = mw.sample(mw.Mixture(), X, draws=3, warmup=1, chains=1, seed=1, progress=False)
+    assert posterior.columns == posterior.column_names == ("length", "width")
+    posterior.save(tmp_path / "run")
+    assert mw.load(tmp_path / "run").columns == ("length", "width")
+
+
+def test_without_names_columns_are_numbered():
+    posterior = mw.sample(
+        mw.Mixture(), [[0.0, 1.0], [2.0, 3.0]], draws=2, warmup=1, chains=1, seed=1, progress=False
+    )
+    assert posterior.columns is None
+    assert posterior.column_names == ("column 0", "column 1")

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from mixwood import hyper
+from mixwood.draws import random_parameters
 from mixwood.families import Gaussian, Multinomial
 from mixwood.model import Mixture
-from mixwood.posterior import Posterior, random_parameters
+from mixwood.posterior import Posterior
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
 
 PRIORS = {
