@@ -26,10 +26,12 @@ def read(raw: bytes, name: str, header: bool | None) -> Any:
 
     text = _decoded(raw, name)
     lines = _first_lines(text)
-    separator = _separator(lines)
-    fields = _split(lines, separator)
-    named = _has_header(fields[0]) if header is None else header
+    if not lines:
+        raise ReadError(f"{name} is empty")
     try:
+        separator = _separator(lines)
+        fields = _split(lines, separator)
+        named = _has_header(fields[0]) if header is None else header
         table = pandas.read_csv(
             io.StringIO(text),
             sep=separator,
@@ -66,14 +68,14 @@ def _decoded(raw: bytes, name: str) -> str:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise ReadError(f"{name} is not a table of text: it has a zero byte in line {line}")
-    return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _first_lines(text: str) -> list[str]:
     lines: list[str] = []
     for line in io.StringIO(text):
         if line.strip():
-            lines.append(line.rstrip("\r\n"))
+            lines.append(line.rstrip("\n"))
         if len(lines) == _LOOKED_AT:
             break
     return lines
@@ -121,12 +123,15 @@ def _explained(message: str) -> str:
 def _refuse_short_rows(text: str, separator: str, name: str) -> None:
     rows = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=separator != "\t")
     width = 0
-    for row in rows:
-        if not any(field.strip() for field in row):
-            continue
-        if len(row) < width:
-            raise ReadError(
-                f"{name}: line {rows.line_num} has {len(row)} columns, the lines before it have "
-                f"{width}"
-            )
-        width = len(row)
+    try:
+        for row in rows:
+            if not any(field.strip() for field in row):
+                continue
+            if len(row) < width:
+                raise ReadError(
+                    f"{name}: line {rows.line_num} has {len(row)} columns, the lines before it "
+                    f"have {width}"
+                )
+            width = len(row)
+    except csv.Error as error:
+        raise ReadError(f"{name}: line {rows.line_num}: {error}") from error
