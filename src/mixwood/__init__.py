@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mixwood import datasets, reference, testing
     from mixwood.hierarchy import Hierarchy
     from mixwood.posterior import Posterior
+    from mixwood.runs.resume import resume
     from mixwood.sampling import sample
     from mixwood.simulation import simulate
     from mixwood.storage import load
@@ -62,6 +63,7 @@ __all__ = [
     "ibhc",
     "load",
     "reference",
+    "resume",
     "sample",
     "simulate",
     "testing",
@@ -74,6 +76,7 @@ _LATER = {
     "bhc": "mixwood.trees",
     "ibhc": "mixwood.trees",
     "load": "mixwood.storage",
+    "resume": "mixwood.runs.resume",
     "sample": "mixwood.sampling",
     "simulate": "mixwood.simulation",
 }
