@@ -1,0 +1,253 @@
+"""The sections of a report, each a function from the facts to HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood.report.pieces import (
+    escaped,
+    figure_of,
+    paragraph,
+    picture,
+    section,
+    shown_number,
+    table,
+)
+from mixwood.report.tree import MOST_ROWS, tree_of
+from mixwood.report.verdict import Verdict, judge
+
+if TYPE_CHECKING:
+    from mixwood.families.base import IntArray
+    from mixwood.posterior import Posterior
+    from mixwood.report.about import About
+
+__all__ = ["Facts", "all_sections", "gather"]
+
+#: So much probability has the range of numbers of clusters that is named.
+_LEVEL = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What several sections need, computed once."""
+
+    posterior: Posterior
+    about: About
+    folder: str | None
+    estimate: IntArray
+    summary: Any
+    verdict: Verdict
+    tree: dict[str, Any] | None
+
+
+def gather(posterior: Posterior, about: About, folder: str | None) -> Facts:
+    """Compute what the sections need."""
+    from mixwood.dendrogram import MIXED_COLOUR
+    from mixwood.plots import COLOURS
+
+    estimate = np.asarray(posterior.point_estimate())
+    summary = posterior.summary()
+    tree = None
+    if posterior.X is not None:
+        colours = {"colours": list(COLOURS), "mixed": MIXED_COLOUR}
+        tree = tree_of(posterior, estimate) | colours
+    return Facts(posterior, about, folder, estimate, summary, judge(posterior, summary), tree)
+
+
+def all_sections(facts: Facts) -> list[tuple[str, str, str]]:
+    """Return key, short name and HTML of each section."""
+    made = [
+        ("answer", "Answer", _answer(facts)),
+        ("clusters", "Clusters", _clusters(facts)),
+        ("pictures", "Pictures", _pictures(facts)),
+        ("hierarchy", "Hierarchy", _hierarchy(facts)),
+        ("chains", "Chains", _chains(facts)),
+        ("run", "The run", _run(facts)),
+    ]
+    return [(key, short, text) for key, short, text in made if text]
+
+
+def _answer(facts: Facts) -> str:
+    posterior, about = facts.posterior, facts.about
+    values, counts = np.unique(posterior.n_clusters, return_counts=True)
+    chances = counts / counts.sum()
+    likeliest = int(np.argmax(chances))
+    found = int(facts.estimate.max()) + 1
+    parts = [
+        f'<p class="answer">{_count(values[likeliest])}, with probability '
+        f"<strong>{_percent(chances[likeliest])}</strong>.</p>",
+        paragraph(_range(posterior)),
+        paragraph(
+            f"The single partition that stands best for all draws (least expected variation of "
+            f"information) has {_count(found)}; the table and the pictures show that one."
+        ),
+    ]
+    if about.known is not None:
+        agreement = about.known.adjusted_rand(facts.estimate)
+        parts.append(
+            paragraph(
+                f"Compared with the known labels in {about.known.name!r} "
+                f"({len(about.known.levels):,} of them, not used for clustering): adjusted Rand "
+                f"index {agreement:.3f}, where 1 is the same partition and 0 what chance gives."
+            )
+        )
+    parts.append(_verdict(facts))
+    return section("answer", "How many clusters, and how sure", *parts)
+
+
+def _count(number: int) -> str:
+    return "1 cluster" if number == 1 else f"{int(number):,} clusters"
+
+
+def _percent(chance: float) -> str:
+    """Return a probability for readers; what draws cannot rule out is neither 0% nor 100%."""
+    if chance == 1:
+        return "about 100%"
+    return "under 1%" if chance < 0.01 else "over 99%" if chance > 0.99 else f"{chance:.0%}"
+
+
+def _range(posterior: Posterior) -> str:
+    low, high = np.quantile(
+        posterior.n_clusters, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2], method="inverted_cdf"
+    )
+    if low == high:
+        return f"At least {_LEVEL:.0%} of all draws have {_count(low)}."
+    return f"With {_LEVEL:.0%} probability there are {int(low):,} to {int(high):,} clusters."
+
+
+def _verdict(facts: Facts) -> str:
+    verdict = facts.verdict
+    numbers = (
+        f"Largest R-hat {_three_places(verdict.r_hat)} (1.01 or less is good), smallest effective "
+        f"sample size {_whole(verdict.effective_draws)} "
+        f"({100 * facts.posterior.n_chains:,} or more is good)."
+    )
+    advice = ""
+    if verdict.draws_advised is not None and facts.folder is not None:
+        command = f"mixwood resume {facts.folder} --draws {verdict.draws_advised}"
+        advice = f"<p>To run longer: <code>{escaped(command)}</code></p>"
+    return (
+        f'<div class="verdict {verdict.level}">{paragraph(verdict.headline)}'
+        f"{paragraph(verdict.explanation)}{paragraph(numbers, 'soft')}{advice}</div>"
+    )
+
+
+def _three_places(number: float) -> str:
+    return "undefined" if np.isnan(number) else f"{number:.3f}"
+
+
+def _whole(number: float) -> str:
+    return "undefined" if np.isnan(number) else f"{number:,.0f}"
+
+
+def _clusters(facts: Facts) -> str:
+    if facts.posterior.X is None:
+        return section("clusters", "The clusters", paragraph(_WITHOUT_DATA))
+    words = facts.about.words
+    described = facts.posterior.describe(words=words) if words else facts.posterior.describe()
+    return section(
+        "clusters",
+        "The clusters",
+        table(described, "clusters", "One row a cluster of the estimate", "cluster"),
+    )
+
+
+_WITHOUT_DATA = "The run was saved without its data, which this part of the report needs."
+
+
+def _pictures(facts: Facts) -> str:
+    posterior = facts.posterior
+    drawings: list[tuple[str, Callable[[], Any]]] = [
+        ("The items, coloured by cluster", posterior.plot_clusters),
+        ("How many clusters: the posterior probability of each number", posterior.plot_n_clusters),
+        ("Co-clustering: how often two items share a cluster", posterior.plot_similarity),
+    ]
+    return section("pictures", "Pictures", *(_drawn(text, draw) for text, draw in drawings))
+
+
+def _drawn(description: str, draw: Callable[[], Any]) -> str:
+    """Return a picture, or why there is none: some data cannot be shown so."""
+    try:
+        axes = draw()
+    except (ValueError, TypeError, MemoryError) as error:
+        return paragraph(f"{description}: not drawn. {error}", "soft")
+    axes = np.ravel(axes)[0]
+    return picture(figure_of(axes), description)
+
+
+_TREE_HELP = (
+    "Each merge joins two groups of items; the lower, the more alike. Below the dotted line the "
+    "probability that a merge is one cluster, P(h), is above 1/2. Point at a merge to see what it "
+    "holds. Click the tree, then the wheel zooms and dragging moves it; a double click fills the "
+    "view with a merge. On the keyboard: arrows walk from merge to merge, + and - zoom, Shift and "
+    "arrows move, Enter fills the view with the merge, 0 shows all."
+)
+
+
+def _hierarchy(facts: Facts) -> str:
+    if facts.tree is None:
+        return section("hierarchy", "Hierarchy", paragraph(_WITHOUT_DATA))
+    about = "A tree of the items, grown under the model of the run and coloured by cluster."
+    if facts.posterior.n_items > MOST_ROWS:
+        about += f" It shows a sample of {MOST_ROWS:,} of the {facts.posterior.n_items:,} items."
+    leaves = sum(node[4] is None for node in facts.tree["nodes"])
+    if leaves < len(facts.tree["rows"]):
+        about += (
+            f" The {leaves:,} highest groups are drawn; a leaf in brackets is a group of so many."
+        )
+    return section(
+        "hierarchy",
+        "Hierarchy",
+        paragraph(about),
+        f'<p class="soft" id="tree-help">{escaped(_TREE_HELP)}</p>',
+        '<div class="tools"><button type="button" id="tree-in">Zoom in</button>'
+        '<button type="button" id="tree-out">Zoom out</button>'
+        '<button type="button" id="tree-all">Whole tree</button></div>',
+        '<svg id="tree" viewBox="0 0 1000 430" tabindex="0" role="application" '
+        'aria-label="Tree of the items" aria-describedby="tree-help"></svg>',
+        '<div id="node" aria-live="polite"></div>',
+    )
+
+
+def _chains(facts: Facts) -> str:
+    return section(
+        "chains",
+        "The chains",
+        _drawn("Traces of the chains after warm-up", facts.posterior.plot_trace),
+        table(
+            facts.summary,
+            "summary",
+            "Mean, standard deviation, 5% and 95% quantiles, effective sample sizes and R-hat",
+            "quantity",
+        ),
+    )
+
+
+def _run(facts: Facts) -> str:
+    posterior, about = facts.posterior, facts.about
+    rows: list[tuple[str, object]] = [("data", about.source)]
+    if about.why:
+        rows.append(("why this likelihood", about.why))
+    rows += [(f"left out: {name}", why) for name, why in about.left_out.items()]
+    rows += [
+        ("likelihood", repr(posterior.model.likelihood)),
+        ("prior", repr(posterior.model.prior)),
+        *posterior.settings.items(),
+    ]
+    if about.command:
+        rows.append(("command", about.command))
+    listed = "".join(f"<dt>{escaped(k)}</dt><dd>{escaped(_setting(v))}</dd>" for k, v in rows)
+    return section("run", "How it was made", f"<dl>{listed}</dl>")
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, float):
+        return shown_number(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_setting(entry)}" for key, entry in value.items())
+    text = str(value)
+    return text if len(text) <= 500 else text[:497] + "..."
