@@ -45,6 +45,8 @@ def test_a_first_line_of_numbers_is_no_header_unless_one_says_so(tmp_path):
     path = written(tmp_path / "t.csv", "2001,2002\n1,2\n3,4\n")
     assert read(path).values.shape == (3, 2)
     assert list(read(path, header=True).values.columns) == ["2001", "2002"]
+    numbered = written(tmp_path / "n.csv", ",0,1\nr,1.5,2\n")
+    assert list(read(numbered).values.columns) == ["Unnamed: 0", "0", "1"]
     letters = written(tmp_path / "u.csv", "a,b\nc,d\n")
     assert read(letters).values.shape == (1, 2)
     assert read(letters, header=False).values.shape == (2, 2)

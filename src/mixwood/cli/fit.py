@@ -142,13 +142,17 @@ def fit(
 def _target(output: Path | None, file: str, force: bool) -> Path:
     """Return where to write, or raise before anything else is done."""
     from mixwood.cli.folder import free_folder
+    from mixwood.cli.messages import InputError
     from mixwood.storage import check_destination
 
     if output is None:
         name = "stdin" if file == "-" else PurePath(file).name.removesuffix(".gz")
         stem = name.rsplit(".", 1)[0] or name
         return free_folder(Path(f"{stem}-run"))
-    check_destination(output, overwrite=force)
+    if check_destination(output, overwrite=True) and not force:
+        raise InputError(
+            f"{output} holds a mixwood run already; give another --output, or --force to replace it"
+        )
     return output
 
 

@@ -103,6 +103,10 @@ def _separator(lines: list[str]) -> str:
 
 
 def _has_header(first: list[str]) -> bool:
+    """Tell whether a line names columns: by a word, or by their numbers 0, 1, 2, ..."""
+    numbered = [field.strip() for field in first[first[0].strip() == "" :]]
+    if len(numbered) > 1 and numbered == [str(k) for k in range(len(numbered))]:
+        return True
     return any(field.strip() and not _NUMBER.match(field.strip()) for field in first)
 
 

@@ -46,7 +46,7 @@ def read(
         separator.
     header : bool, optional
         Whether the first line of a text table names the columns; by default it does unless it
-        holds only numbers.
+        holds only numbers, and those are not 0, 1, 2, ...
     words : str, optional
         A file that names the columns of sparse counts, one a line; by default the
         ``vocab.NAME.txt`` beside a ``docword.NAME.txt``.

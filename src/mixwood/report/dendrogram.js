@@ -7,7 +7,6 @@
   const tree = JSON.parse(block.textContent);
   const svg = document.getElementById("tree");
   const panel = document.getElementById("node");
-  const SPACE = "http://www.w3.org/2000/svg";
   const BOX = { width: 1000, height: 430, left: 62, right: 992, top: 14, bottom: 362 };
   const START = 0, END = 1, HEIGHT = 2, CHANCE = 3, LEFT = 4, RIGHT = 5;
   const nodes = tree.nodes;
@@ -48,7 +47,7 @@
   const leafAt = (pixel) => view.from + ((pixel - BOX.left) / (BOX.right - BOX.left)) * view.count;
 
   function element(name, attributes, within) {
-    const made = document.createElementNS(SPACE, name);
+    const made = document.createElementNS(svg.namespaceURI, name);
     for (const key in attributes) made.setAttribute(key, attributes[key]);
     within.appendChild(made);
     return made;

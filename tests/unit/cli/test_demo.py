@@ -1,4 +1,4 @@
-"""The commands, driven as a user would."""
+"""`mixwood demo`, and the command as a whole."""
 
 from __future__ import annotations
 
@@ -8,42 +8,48 @@ import sys
 from pathlib import Path
 
 from matplotlib.image import imread
-from typer.testing import CliRunner
 
 import mixwood as mw
-from mixwood.cli import app
-
-runner = CliRunner()
+from mixwood.cli.folder import free_folder
 
 
-def test_version():
-    result = runner.invoke(app, ["--version"])
+def test_version(mixwood):
+    result = mixwood("--version")
     assert result.exit_code == 0
     assert result.output.strip() == f"mixwood {importlib.metadata.version('mixwood')}"
 
 
-def test_help_names_the_commands():
-    result = runner.invoke(app, ["--help"])
+def test_help_names_the_commands(mixwood):
+    result = mixwood("--help")
     assert result.exit_code == 0
-    assert "demo" in result.output
+    for command in ("fit", "resume", "report", "demo"):
+        assert command in result.output
+        assert mixwood(command, "-h").exit_code == 0
 
 
-def test_demo_leaves_a_posterior_and_a_picture(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for folder in ("mixwood-demo", "mixwood-demo-2"):
-        result = runner.invoke(app, ["demo", "--draws", "20"])
-        assert result.exit_code == 0, result.output
-        assert folder in result.output
-        assert "Number of clusters" in result.output
-        picture = imread(Path(folder) / "overview.png")
-        assert picture.shape[0] > 500
-        assert picture[..., :3].std() > 0.01
-        assert mw.load(folder).labels.shape == (4, 20, 1300)
+def test_demo_leaves_a_posterior_a_report_and_a_picture(mixwood):
+    result = mixwood("demo", "--draws", "20")
+    assert result.exit_code == 0, result.output
+    assert "mixwood-demo" in result.output
+    assert "Number of clusters" in result.output
+    folder = Path("mixwood-demo")
+    picture = imread(folder / "overview.png")
+    assert picture.shape[0] > 500
+    assert picture[..., :3].std() > 0.01
+    assert "the truth" in (folder / "report.html").read_text(encoding="utf-8")
+    assert mw.load(folder).labels.shape == (4, 20, 1300)
+
+
+def test_nothing_is_written_over(tmp_path):
+    for name in ("demo", "demo-2", "demo-3"):
+        folder = free_folder(tmp_path / "demo")
+        assert folder == tmp_path / name
+        folder.mkdir()
 
 
 def test_the_command_is_installed():
     command = Path(sys.executable).parent / "mixwood"
-    if not command.exists():
-        command = Path(sys.executable).parent / "mixwood.exe"
-    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("mixwood ")
+    command = command if command.exists() else command.with_suffix(".exe")
+    for program in ([command], [sys.executable, "-m", "mixwood"]):
+        done = subprocess.run([*program, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("mixwood ")
