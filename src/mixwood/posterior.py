@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mixwood.draws import Draws
 
 if TYPE_CHECKING:
-    from mixwood.families.base import FloatArray
+    from mixwood.families.base import Data, FloatArray, IntArray
 
 __all__ = ["Posterior"]
 
@@ -93,6 +95,99 @@ class Posterior(Draws):
         from mixwood.prediction import log_density, log_density_per_draw
 
         return log_density_per_draw(self, X) if per_draw else log_density(self, X)
+
+    def predict_proba(
+        self, X: Any, new: bool = False, loss: str = "vi", seed: Any = 0
+    ) -> FloatArray:
+        """Return how probable it is that new rows belong to each cluster of the point estimate.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (m, d)
+            New rows, as wide as the data.
+        new : bool
+            Whether to add a last column: the probability of a new cluster.
+        loss, seed
+            Which point estimate, as `point_estimate` takes them.
+
+        Returns
+        -------
+        array of shape (m, K), or (m, K + 1) with `new`
+            Rows sum to 1: without `new` the probabilities are given that the row belongs to
+            one of the K clusters.
+
+        Notes
+        -----
+        The clusters of a draw are not those of the estimate. What a draw gives to its cluster
+        ``c`` is spread over the estimate's clusters ``k`` in proportion to where its items
+        are::
+
+            p(k | x)   ~  E[(u/n) sum_c kappa(|c|+1,u)/kappa(|c|,u) P(x | X_c) |c and k| / |c|]
+            p(new | x) ~  E[(u/n) kappa(1,u) P(x)]
+
+        with the expectation over all draws; each row is normalized once, after it.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> post.predict_proba([[0.1], [9.1]]).round(2)
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        from mixwood.prediction import cluster_probabilities
+
+        self.data_for("predict_proba")  # before the estimate, which takes time
+        estimate = self.point_estimate(loss=loss, seed=seed)
+        return cluster_probabilities(self, X, estimate, new=new)
+
+    def predict(self, X: Any, loss: str = "vi", seed: Any = 0) -> IntArray:
+        """Return the most probable cluster of the point estimate for each new row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (m, d)
+            New rows, as wide as the data.
+        loss, seed
+            Which point estimate, as `point_estimate` takes them.
+
+        Returns
+        -------
+        int64 array of shape (m,)
+            Labels as in the point estimate: 0 to K-1. See `predict_proba`.
+        """
+        probabilities = self.predict_proba(X, loss=loss, seed=seed)
+        return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
+
+    def sample_predictive(self, size: int, seed: Any = None) -> Data:
+        """Draw new rows from the posterior predictive distribution.
+
+        Parameters
+        ----------
+        size : int
+            How many rows, at least 1.
+        seed : None, int, SeedSequence or Generator
+            Where the randomness comes from.
+
+        Returns
+        -------
+        array of shape (size, d), or csr_array for counts
+            Independent draws from the density of `log_density`: a cluster of a draw, or a new
+            one, by its weight; parameters given the cluster's items; a row given these. Rows
+            of `Multinomial` have the totals of random rows of the data.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> post.sample_predictive(3, seed=1).shape
+        (3, 1)
+        """
+        from mixwood.prediction import sample_predictive
+
+        return sample_predictive(self, size, seed)
 
     def to_arviz(self, log_likelihood: bool = False) -> Any:
         """Return the draws as ArviZ wants them.
