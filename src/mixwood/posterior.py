@@ -17,6 +17,7 @@ from mixwood.draws import Draws
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mixwood.descriptions import ParameterEstimate
     from mixwood.estimates import CredibleBall
     from mixwood.families.base import Data, FloatArray, IntArray
 
@@ -312,6 +313,102 @@ class Posterior(Draws):
         from mixwood.prediction import sample_predictive
 
         return sample_predictive(self, size, seed)
+
+    def cluster_parameters(
+        self, level: float = 0.9, loss: str = "vi", seed: Any = 0, draws: int = 1000
+    ) -> dict[str, ParameterEstimate]:
+        """Return the parameters of the point estimate's clusters, with their uncertainty.
+
+        Parameters
+        ----------
+        level : float
+            The probability of the credible intervals, between 0 and 1.
+        loss, seed
+            Which point estimate, as `point_estimate` takes them; the seed is also that of the
+            parameters, which are drawn.
+        draws : int
+            At most so many draws of the partition are used, evenly spread over all.
+
+        Returns
+        -------
+        dict of ParameterEstimate
+            Each has ``mean``, ``sd``, ``lower`` and ``upper``, arrays whose first axis is that
+            of the K clusters:
+
+            ==================== ========================================================
+            `Gaussian`           ``mean`` (K, d), ``covariance`` (K, d, d)
+            `DiagonalGaussian`   ``mean`` (K, d), ``variance`` (K, d)
+            `SphericalGaussian`  ``mean`` (K, d), ``variance`` (K,)
+            `Poisson`            ``rate`` (K, d)
+            `Bernoulli`          ``probability`` (K, d)
+            `Categorical`        ``probabilities`` (K, d, L), 0 beyond a column's categories
+            `Multinomial`        ``probabilities`` (K, V)
+            ==================== ========================================================
+
+        Notes
+        -----
+        The parameters of cluster ``k`` are those of a random member: for each draw an item of
+        ``k`` is chosen at random, and parameters are drawn given all items of that draw's
+        cluster that holds it. So the intervals account for the uncertainty of the partition
+        and for that of the parameters.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> means = post.cluster_parameters()["mean"]
+        >>> means.mean.shape, bool((means.lower < means.upper).all())
+        ((2, 1), True)
+        """
+        from mixwood.descriptions import parameter_estimates
+
+        self.data_for("cluster_parameters")
+        estimate = self.point_estimate(loss=loss, seed=seed)
+        return parameter_estimates(self, estimate, level=level, seed=seed, n_draws=draws)
+
+    def describe(
+        self,
+        words: Any = None,
+        level: float = 0.9,
+        loss: str = "vi",
+        seed: Any = 0,
+        draws: int = 1000,
+    ) -> Any:
+        """Return a table of the point estimate's clusters, one row each.
+
+        Parameters
+        ----------
+        words : sequence of str, optional
+            Names of the columns, for counts the vocabulary; `column_names` by default.
+        level : float
+            The probability of the credible intervals, between 0 and 1.
+        loss, seed, draws
+            As in `cluster_parameters`, which has more, and says what the intervals mean.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``size``, the number of members; ``probability``, that two random members are in
+            one cluster (of a single member, that it is alone); and for each column of the
+            data a parameter with the ends of its interval, ``low`` and ``high``: ``mean`` and
+            ``sd``, ``rate``, or ``probability``. Categorical columns have their ``mode`` and
+            its probability, counts their most probable ``words`` and the first one's
+            probability.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> post.describe()["size"].tolist()
+        [3, 3]
+        """
+        from mixwood.descriptions import describe
+
+        self.data_for("describe")
+        estimate = self.point_estimate(loss=loss, seed=seed)
+        return describe(self, estimate, words=words, level=level, seed=seed, n_draws=draws)
 
     # --- elsewhere
 
