@@ -141,7 +141,7 @@ def fit(
 
 def _target(output: Path | None, file: str, force: bool) -> Path:
     """Return where to write, or raise before anything else is done."""
-    from mixwood.cli.folder import free_folder
+    from mixwood.cli.folder import RunFolder, free_folder
     from mixwood.cli.messages import InputError
     from mixwood.storage import check_destination
 
@@ -149,10 +149,18 @@ def _target(output: Path | None, file: str, force: bool) -> Path:
         name = "stdin" if file == "-" else PurePath(file).name.removesuffix(".gz")
         stem = name.rsplit(".", 1)[0] or name
         return free_folder(Path(f"{stem}-run"))
-    if check_destination(output, overwrite=True) and not force:
-        raise InputError(
-            f"{output} holds a mixwood run already; give another --output, or --force to replace it"
-        )
+    if check_destination(output, overwrite=True):
+        if not force:
+            raise InputError(
+                f"{output} holds a mixwood run already; give another --output, or --force to "
+                "replace it"
+            )
+        others = RunFolder(output, quiet=True).other_files()
+        if others:
+            raise InputError(
+                f"{output} holds other files beside the run ({others[0]}), which --force would "
+                "not touch; move them, or give another --output"
+            )
     return output
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RunFolder", "free_folder"]
 
+_OURS = (DESCRIPTION, ARRAYS, *COMPANIONS)
+
 
 def free_folder(wanted: Path) -> Path:
     """Return `wanted`, or the first of wanted-2, wanted-3, ... that does not exist."""
@@ -47,8 +49,12 @@ class RunFolder:
         """Make the folder, without the old run if that is to be replaced."""
         self.path.mkdir(parents=True, exist_ok=True)
         if replace:
-            self._remove(DESCRIPTION, ARRAYS, *COMPANIONS)
+            self._remove(*_OURS)
         about.write(self._input)
+
+    def other_files(self) -> list[str]:
+        """Return the names of what is in the folder and is not a run's."""
+        return sorted(e.name for e in self.path.iterdir() if e.name not in _OURS)
 
     def go_on(self) -> None:
         """Raise unless there is a folder to go on with."""

@@ -8,12 +8,13 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import typer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mixwood.posterior import Posterior
-    from mixwood.report import About
+    from mixwood.report import Digest
 
 __all__ = ["as_json", "is_finished", "print_outcome", "resume_command"]
 
@@ -29,15 +30,10 @@ def is_finished(posterior: Posterior) -> bool:
     return posterior.n_draws >= int(posterior.settings.get("draws", 0))
 
 
-def as_json(posterior: Posterior, about: About, folder: Path, report: Path | None) -> str:
+def as_json(digest: Digest, folder: Path, report: Path | None) -> str:
     """Return the outcome as one JSON object; what is undefined is null."""
-    from mixwood.report import judge
-
-    verdict = judge(posterior)
-    values, counts = np.unique(posterior.n_clusters, return_counts=True)
-    chances = counts / counts.sum()
-    likeliest = int(np.argmax(chances))
-    estimate = posterior.point_estimate()
+    posterior, about, verdict = digest.posterior, digest.about, digest.verdict
+    values, chances = digest.cluster_numbers
     outcome: dict[str, Any] = {
         "folder": str(folder),
         "report": None if report is None else str(report),
@@ -50,13 +46,13 @@ def as_json(posterior: Posterior, about: About, folder: Path, report: Path | Non
         "chains": posterior.n_chains,
         "draws": posterior.n_draws,
         "finished": is_finished(posterior),
-        "n_clusters": int(values[likeliest]),
-        "probability": float(chances[likeliest]),
+        "n_clusters": int(values[0]),
+        "probability": float(chances[0]),
         "n_clusters_probabilities": {
-            str(k): float(p) for k, p in zip(values, chances, strict=True)
+            str(k): float(chances[values == k][0]) for k in np.sort(values)
         },
-        "estimate_n_clusters": int(np.max(estimate)) + 1,
-        "adjusted_rand": None if about.known is None else about.known.adjusted_rand(estimate),
+        "estimate_n_clusters": int(digest.estimate.max()) + 1,
+        "adjusted_rand": digest.adjusted_rand,
         "converged": verdict.level == "good",
         "convergence": verdict.level,
         "r_hat": verdict.r_hat,
@@ -80,30 +76,28 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
-def print_outcome(posterior: Posterior, about: About) -> None:
+def print_outcome(digest: Digest) -> None:
     """Print how many clusters, how sure, whether the chains agree, and the table of the chains."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    from mixwood.report import judge
-
-    summary = posterior.summary()
-    verdict = judge(posterior, summary)
-    console = Console(highlight=False, markup=False, soft_wrap=True)
-    values, counts = np.unique(posterior.n_clusters, return_counts=True)
-    likeliest = np.argsort(-counts)[:4]
-    odds = ", ".join(f"{values[k]} ({counts[k] / counts.sum():.0%})" for k in likeliest)
+    posterior, about = digest.posterior, digest.about
+    values, chances = digest.cluster_numbers
+    odds = ", ".join(f"{k} ({p:.0%})" for k, p in zip(values[:4], chances[:4], strict=True))
     seconds = posterior.settings.get("seconds")
     time = "" if seconds is None else f" in {seconds:.1f} s"
-    console.print(
+    typer.echo(
         f"{posterior.n_chains} chains of {posterior.n_draws} draws{time}. "
         f"Number of clusters: {odds}."
     )
     if about.known is not None:
-        agreement = about.known.adjusted_rand(posterior.point_estimate())
-        console.print(f"Adjusted Rand index with {about.known.name!r}: {agreement:.3f}.")
-    console.print(f"{verdict.headline} {verdict.explanation}")
+        typer.echo(f"Adjusted Rand index with {about.known.name!r}: {digest.adjusted_rand:.3f}.")
+    typer.echo(f"{digest.verdict.headline} {digest.verdict.explanation}")
+    _print_table(digest.summary)
+
+
+def _print_table(summary: Any) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
     for column in summary.columns:

@@ -53,6 +53,8 @@ def carry_out(run: Callable[[], Posterior], folder: RunFolder, wishes: Wishes) -
 def _tell_interruption(
     signal: str, posterior: Posterior | None, folder: RunFolder, wishes: Wishes
 ) -> None:
+    from mixwood.report import Digest
+
     if not folder.can_resume:
         folder.give_up()
         say(f"stopped by {signal} before there was anything to keep")
@@ -61,22 +63,23 @@ def _tell_interruption(
     folder.warn(f"stopped by {signal}{kept}")
     say(f"to go on: {resume_command(folder.path)}")
     if wishes.json and posterior is not None:
-        typer.echo(as_json(posterior, folder.about(posterior.n_items), folder.path, None))
+        digest = Digest(posterior, folder.about(posterior.n_items))
+        typer.echo(as_json(digest, folder.path, None))
 
 
 def finish(posterior: Posterior, folder: RunFolder, wishes: Wishes) -> None:
     """Write the report, and print what came out."""
-    from mixwood.report import write_report
+    from mixwood.report import Digest, write_page
 
-    about = folder.about(posterior.n_items)
+    digest = Digest(posterior, folder.about(posterior.n_items))
     folder.record(repr(posterior))
     if wishes.report:
-        write_report(posterior, folder.report, about, str(folder.path))
+        write_page(digest, folder.report, str(folder.path))
     report = folder.report if wishes.report else None
     if wishes.json:
-        typer.echo(as_json(posterior, about, folder.path, report))
+        typer.echo(as_json(digest, folder.path, report))
     elif not wishes.quiet:
-        print_outcome(posterior, about)
+        print_outcome(digest)
         typer.echo(f"folder: {folder.path}" + ("" if report is None else f"   report: {report}"))
         typer.echo(f'read it back: mixwood.load("{folder.path}")')
         if not is_finished(posterior):

@@ -9,16 +9,18 @@ import re
 import shlex
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mixwood.report.about import About
+from mixwood.report.digest import Digest
 from mixwood.report.pieces import data_block, escaped, paragraph
-from mixwood.report.sections import Facts, all_sections, gather
+from mixwood.report.sections import all_sections
+from mixwood.report.tree import tree_of
 
 if TYPE_CHECKING:
     from mixwood.posterior import Posterior
 
-__all__ = ["render", "write_report"]
+__all__ = ["render", "write_page", "write_report"]
 
 
 def write_report(
@@ -51,8 +53,12 @@ def write_report(
     ...     (Path(place) / "report.html").read_text(encoding="utf-8")[:15]
     '<!DOCTYPE html>'
     """
-    target = Path(path).expanduser()
-    text = render(posterior, about or About(), folder)
+    write_page(Digest(posterior, about or About()), Path(path).expanduser(), folder)
+
+
+def write_page(digest: Digest, target: Path, folder: str | None = None) -> None:
+    """Write the report of what is computed already; see `write_report`."""
+    text = render(digest, folder)
     unfinished = target.with_name(f".{target.name}.unfinished")
     try:
         unfinished.write_text(text, encoding="utf-8")
@@ -61,24 +67,24 @@ def write_report(
         unfinished.unlink(missing_ok=True)
 
 
-def render(posterior: Posterior, about: About, folder: str | None = None) -> str:
+def render(digest: Digest, folder: str | None = None) -> str:
     """Return the page as text; see `write_report`."""
     from mixwood import __version__
 
-    facts = gather(posterior, about, None if folder is None else shlex.quote(folder))
-    sections = all_sections(facts)
+    tree = None if digest.posterior.X is None else tree_of(digest.posterior, digest.estimate)
+    sections = all_sections(digest, tree, None if folder is None else shlex.quote(folder))
     style, script = _resource("report.css"), _resource("dendrogram.js")
     return _filled(
         _resource("template.html"),
         policy=escaped(_policy(script)),
         generator=escaped(f"mixwood {__version__}"),
-        title=escaped(f"Clusters of {about.source}"),
+        title=escaped(f"Clusters of {digest.about.source}"),
         style=style,
-        subtitle=_subtitle(facts),
+        subtitle=_subtitle(digest.posterior),
         navigation=" ".join(f'<a href="#{key}">{escaped(short)}</a>' for key, short, _ in sections),
         sections="\n".join(text for _, _, text in sections),
         footer=paragraph(f"Made by mixwood {__version__}. This file is whole: it loads nothing."),
-        data=data_block("tree-data", facts.tree) if facts.tree else "",
+        data="" if tree is None else data_block("tree-data", tree),
         script=script,
     )
 
@@ -101,10 +107,10 @@ def _filled(template: str, **parts: str) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found.group(1)], template)
 
 
-def _subtitle(facts: Facts) -> str:
-    posterior = facts.posterior
-    columns: Any = "" if posterior.X is None else f" and {posterior.X.shape[1]:,} columns"
-    return (
-        f'<p class="soft">{posterior.n_items:,} rows{columns}; '
-        f"{posterior.n_chains} chains of {posterior.n_draws:,} draws</p>"
+def _subtitle(posterior: Posterior) -> str:
+    columns = "" if posterior.X is None else f" and {posterior.X.shape[1]:,} columns"
+    return paragraph(
+        f"{posterior.n_items:,} rows{columns}; {posterior.n_chains} chains of "
+        f"{posterior.n_draws:,} draws",
+        "soft",
     )

@@ -23,6 +23,7 @@ __all__ = [
     "section",
     "shown_number",
     "table",
+    "with_intervals",
 ]
 
 #: Rows of a long table that are shown at once; the others unfold.
@@ -101,6 +102,33 @@ def table(frame: Any, key: str, caption: str, index: str = "") -> str:
             + "</tbody></table></div></details>"
         )
     return text
+
+
+def with_intervals(frame: Any) -> Any:
+    """Return a table with each value and its ``low`` and ``high`` in one column.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> table = pandas.DataFrame({"mean": [1.0], "mean low": [0.5], "mean high": [1.5]})
+    >>> with_intervals(table)["mean"].tolist()
+    ['1 (0.5 to 1.5)']
+    """
+    names = [_name(column) for column in frame.columns]
+    ends = {f"{name} {end}" for name in names for end in ("low", "high")}
+    joined = {}
+    for k, name in enumerate(names):
+        if name in ends:
+            continue
+        column = frame.iloc[:, k]
+        if f"{name} low" in names and f"{name} high" in names:
+            low, high = (frame.iloc[:, names.index(f"{name} {end}")] for end in ("low", "high"))
+            column = [
+                f"{shown_number(value)} ({shown_number(a)} to {shown_number(b)})"
+                for value, a, b in zip(column, low, high, strict=True)
+            ]
+        joined[name] = column
+    return type(frame)(joined, index=frame.index)
 
 
 def _name(name: Any) -> str:

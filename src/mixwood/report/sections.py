@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,87 +15,70 @@ from mixwood.report.pieces import (
     section,
     shown_number,
     table,
+    with_intervals,
 )
-from mixwood.report.tree import MOST_ROWS, tree_of
-from mixwood.report.verdict import Verdict, judge
 
 if TYPE_CHECKING:
-    from mixwood.families.base import IntArray
     from mixwood.posterior import Posterior
-    from mixwood.report.about import About
+    from mixwood.report.digest import Digest
 
-__all__ = ["Facts", "all_sections", "gather"]
+__all__ = ["all_sections"]
 
 #: So much probability has the range of numbers of clusters that is named.
 _LEVEL = 0.9
 
 
-@dataclass(frozen=True, eq=False)
-class Facts:
-    """What several sections need, computed once."""
+def all_sections(
+    digest: Digest, tree: dict[str, Any] | None, folder: str | None
+) -> list[tuple[str, str, str]]:
+    """Return key, short name and HTML of each section.
 
-    posterior: Posterior
-    about: About
-    folder: str | None
-    estimate: IntArray
-    summary: Any
-    verdict: Verdict
-    tree: dict[str, Any] | None
-
-
-def gather(posterior: Posterior, about: About, folder: str | None) -> Facts:
-    """Compute what the sections need."""
-    from mixwood.dendrogram import MIXED_COLOUR
-    from mixwood.plots import COLOURS
-
-    estimate = np.asarray(posterior.point_estimate())
-    summary = posterior.summary()
-    tree = None
-    if posterior.X is not None:
-        colours = {"colours": list(COLOURS), "mixed": MIXED_COLOUR}
-        tree = tree_of(posterior, estimate) | colours
-    return Facts(posterior, about, folder, estimate, summary, judge(posterior, summary), tree)
-
-
-def all_sections(facts: Facts) -> list[tuple[str, str, str]]:
-    """Return key, short name and HTML of each section."""
-    made = [
-        ("answer", "Answer", _answer(facts)),
-        ("clusters", "Clusters", _clusters(facts)),
-        ("pictures", "Pictures", _pictures(facts)),
-        ("hierarchy", "Hierarchy", _hierarchy(facts)),
-        ("chains", "Chains", _chains(facts)),
-        ("run", "The run", _run(facts)),
+    Parameters
+    ----------
+    digest : Digest
+    tree : dict, optional
+        From `mixwood.report.tree.tree_of`.
+    folder : str, optional
+        The run folder as one types it.
+    """
+    return [
+        ("answer", "Answer", _answer(digest, folder)),
+        ("clusters", "Clusters", _clusters(digest)),
+        ("pictures", "Pictures", _pictures(digest)),
+        ("hierarchy", "Hierarchy", _hierarchy(digest, tree)),
+        ("chains", "Chains", _chains(digest)),
+        ("run", "The run", _run(digest)),
     ]
-    return [(key, short, text) for key, short, text in made if text]
 
 
-def _answer(facts: Facts) -> str:
-    posterior, about = facts.posterior, facts.about
-    values, counts = np.unique(posterior.n_clusters, return_counts=True)
-    chances = counts / counts.sum()
-    likeliest = int(np.argmax(chances))
-    found = int(facts.estimate.max()) + 1
+def _answer(digest: Digest, folder: str | None) -> str:
+    known = digest.about.known
+    values, chances = digest.cluster_numbers
     parts = [
-        f'<p class="answer">{_count(values[likeliest])}, with probability '
-        f"<strong>{_percent(chances[likeliest])}</strong>.</p>",
-        paragraph(_range(posterior)),
+        f'<p class="answer">{_count(values[0])}, with probability '
+        f"<strong>{_percent(chances[0])}</strong>.</p>",
+        paragraph(_range(digest.posterior)),
         paragraph(
-            f"The single partition that stands best for all draws (least expected variation of "
-            f"information) has {_count(found)}; the table and the pictures show that one."
+            "The single partition that stands best for all draws (least expected variation of "
+            f"information) has {_count(int(digest.estimate.max()) + 1)}; the table and the "
+            f"pictures show that one.{_thinning(digest)}"
         ),
     ]
-    if about.known is not None:
-        agreement = about.known.adjusted_rand(facts.estimate)
+    if known is not None:
         parts.append(
             paragraph(
-                f"Compared with the known labels in {about.known.name!r} "
-                f"({len(about.known.levels):,} of them, not used for clustering): adjusted Rand "
-                f"index {agreement:.3f}, where 1 is the same partition and 0 what chance gives."
+                f"Compared with the known labels in {known.name!r} ({len(known.levels):,} of them, "
+                f"not used for clustering): adjusted Rand index {digest.adjusted_rand:.3f}, where "
+                "1 is the same partition and 0 what chance gives."
             )
         )
-    parts.append(_verdict(facts))
+    parts.append(_verdict(digest, folder))
     return section("answer", "How many clusters, and how sure", *parts)
+
+
+def _thinning(digest: Digest) -> str:
+    kept, all_ = digest.thinned.n_draws, digest.posterior.n_draws
+    return "" if kept == all_ else f" It was found from {kept:,} of each chain's {all_:,} draws."
 
 
 def _count(number: int) -> str:
@@ -119,16 +101,16 @@ def _range(posterior: Posterior) -> str:
     return f"With {_LEVEL:.0%} probability there are {int(low):,} to {int(high):,} clusters."
 
 
-def _verdict(facts: Facts) -> str:
-    verdict = facts.verdict
+def _verdict(digest: Digest, folder: str | None) -> str:
+    verdict = digest.verdict
     numbers = (
         f"Largest R-hat {_three_places(verdict.r_hat)} (1.01 or less is good), smallest effective "
         f"sample size {_whole(verdict.effective_draws)} "
-        f"({100 * facts.posterior.n_chains:,} or more is good)."
+        f"({100 * digest.posterior.n_chains:,} or more is good)."
     )
     advice = ""
-    if verdict.draws_advised is not None and facts.folder is not None:
-        command = f"mixwood resume {facts.folder} --draws {verdict.draws_advised}"
+    if verdict.draws_advised is not None and folder is not None:
+        command = f"mixwood resume {folder} --draws {verdict.draws_advised}"
         advice = f"<p>To run longer: <code>{escaped(command)}</code></p>"
     return (
         f'<div class="verdict {verdict.level}">{paragraph(verdict.headline)}'
@@ -144,27 +126,25 @@ def _whole(number: float) -> str:
     return "undefined" if np.isnan(number) else f"{number:,.0f}"
 
 
-def _clusters(facts: Facts) -> str:
-    if facts.posterior.X is None:
+def _clusters(digest: Digest) -> str:
+    if digest.posterior.X is None:
         return section("clusters", "The clusters", paragraph(_WITHOUT_DATA))
-    words = facts.about.words
-    described = facts.posterior.describe(words=words) if words else facts.posterior.describe()
+    described = with_intervals(digest.thinned.describe(words=digest.about.words, level=_LEVEL))
+    caption = f"One row a cluster of the estimate; in brackets {_LEVEL:.0%} credible intervals"
     return section(
-        "clusters",
-        "The clusters",
-        table(described, "clusters", "One row a cluster of the estimate", "cluster"),
+        "clusters", "The clusters", table(described, "clusters-table", caption, "cluster")
     )
 
 
 _WITHOUT_DATA = "The run was saved without its data, which this part of the report needs."
 
 
-def _pictures(facts: Facts) -> str:
-    posterior = facts.posterior
+def _pictures(digest: Digest) -> str:
+    some, every = digest.thinned, digest.posterior
     drawings: list[tuple[str, Callable[[], Any]]] = [
-        ("The items, coloured by cluster", posterior.plot_clusters),
-        ("How many clusters: the posterior probability of each number", posterior.plot_n_clusters),
-        ("Co-clustering: how often two items share a cluster", posterior.plot_similarity),
+        ("The items, coloured by cluster", some.plot_clusters),
+        ("How many clusters: the posterior probability of each number", every.plot_n_clusters),
+        ("Co-clustering: how often two items share a cluster", some.plot_similarity),
     ]
     return section("pictures", "Pictures", *(_drawn(text, draw) for text, draw in drawings))
 
@@ -188,14 +168,15 @@ _TREE_HELP = (
 )
 
 
-def _hierarchy(facts: Facts) -> str:
-    if facts.tree is None:
+def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
+    if tree is None:
         return section("hierarchy", "Hierarchy", paragraph(_WITHOUT_DATA))
     about = "A tree of the items, grown under the model of the run and coloured by cluster."
-    if facts.posterior.n_items > MOST_ROWS:
-        about += f" It shows a sample of {MOST_ROWS:,} of the {facts.posterior.n_items:,} items."
-    leaves = sum(node[4] is None for node in facts.tree["nodes"])
-    if leaves < len(facts.tree["rows"]):
+    items, shown = digest.posterior.n_items, len(tree["rows"])
+    if shown < items:
+        about += f" It shows a sample of {shown:,} of the {items:,} items."
+    leaves = sum(node[4] is None for node in tree["nodes"])
+    if leaves < shown:
         about += (
             f" The {leaves:,} highest groups are drawn; a leaf in brackets is a group of so many."
         )
@@ -213,13 +194,13 @@ def _hierarchy(facts: Facts) -> str:
     )
 
 
-def _chains(facts: Facts) -> str:
+def _chains(digest: Digest) -> str:
     return section(
         "chains",
         "The chains",
-        _drawn("Traces of the chains after warm-up", facts.posterior.plot_trace),
+        _drawn("Traces of the chains after warm-up", digest.posterior.plot_trace),
         table(
-            facts.summary,
+            digest.summary,
             "summary",
             "Mean, standard deviation, 5% and 95% quantiles, effective sample sizes and R-hat",
             "quantity",
@@ -227,8 +208,8 @@ def _chains(facts: Facts) -> str:
     )
 
 
-def _run(facts: Facts) -> str:
-    posterior, about = facts.posterior, facts.about
+def _run(digest: Digest) -> str:
+    posterior, about = digest.posterior, digest.about
     rows: list[tuple[str, object]] = [("data", about.source)]
     if about.why:
         rows.append(("why this likelihood", about.why))

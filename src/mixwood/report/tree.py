@@ -29,6 +29,8 @@ def tree_of(posterior: Posterior, labels: IntArray) -> dict[str, Any]:
     labels : int array of shape (n,)
         The clusters to colour by.
     """
+    from mixwood.dendrogram import MIXED_COLOUR
+    from mixwood.plots import COLOURS
     from mixwood.trees import ibhc
 
     X = posterior.data_for("the tree of the report")
@@ -37,7 +39,8 @@ def tree_of(posterior: Posterior, labels: IntArray) -> dict[str, Any]:
     if n > MOST_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
     hierarchy = ibhc(posterior.model, X[rows], seed=0)
-    return condensed(hierarchy, rows, labels) | {"items": n}
+    colours = {"colours": list(COLOURS), "mixed": MIXED_COLOUR}
+    return condensed(hierarchy, rows, labels) | colours
 
 
 def condensed(hierarchy: Hierarchy, rows: IntArray, labels: IntArray) -> dict[str, Any]:

@@ -151,10 +151,13 @@ def test_an_existing_run_is_kept_unless_forced(mixwood, table, quick):
     assert again.exit_code == 2
     assert "--force" in again.stderr
     assert mw.load("out").settings["seed"]["entropy"] == 1
-    Path("out/notes.txt").write_text("mine")
     assert mixwood(*arguments, "--seed", "2", "--force").exit_code == 0
     assert mw.load("out").settings["seed"]["entropy"] == 2
-    assert Path("out/notes.txt").read_text() == "mine"
+    Path("out/notes.txt").write_text("mine")
+    refused = mixwood(*arguments, "--seed", "3", "--force")
+    assert refused.exit_code == 2
+    assert "notes.txt" in refused.stderr
+    assert mw.load("out").settings["seed"]["entropy"] == 2
 
 
 def test_a_folder_of_other_files_is_never_touched(mixwood, table, quick):
@@ -169,8 +172,8 @@ def test_a_folder_of_other_files_is_never_touched(mixwood, table, quick):
 
 def test_a_time_limit_ends_the_run_and_says_how_to_go_on(mixwood, table):
     result = mixwood(
-        *("fit", table, "--exclude", "kind", "--draws", 10**6, "--warmup", 0, "--thin", 20),
-        *("--chains", 1, "--max-seconds", 0.3, "--no-report", "-o", "out"),
+        *("fit", table, "--exclude", "kind", "--draws", 10**5, "--warmup", 0, "--thin", 200),
+        *("--chains", 1, "--max-seconds", 3, "--no-report", "-o", "out"),
     )
     assert result.exit_code == 0, result.output
     assert "warning: stopped early" in result.stderr

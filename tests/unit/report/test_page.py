@@ -11,9 +11,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import mixwood as mw
-import mixwood.report.sections
+import mixwood.report.digest
 import mixwood.report.tree
-from mixwood.report import About, Known, render, write_report
+from mixwood.report import About, Digest, Known, write_report
+from mixwood.report import render as rendered
 from mixwood.testing import seed_of
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
@@ -50,6 +51,10 @@ class Page(HTMLParser):
 
     def all(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]
+
+
+def render(posterior, about, folder=None):
+    return rendered(Digest(posterior, about), folder)
 
 
 def fitted(X, likelihood, name, **options):
@@ -182,7 +187,6 @@ def test_a_run_without_data_says_so(tmp_path, posterior):
 
 def test_a_large_run_is_sampled_and_says_so(blobs, posterior, monkeypatch):
     monkeypatch.setattr(mixwood.report.tree, "MOST_ROWS", 20)
-    monkeypatch.setattr(mixwood.report.sections, "MOST_ROWS", 20)
     monkeypatch.setattr(mixwood.report.tree, "MOST_LEAVES", 10)
     page = Page(render(posterior, About("x")))
     assert "a sample of 20 of the 60 items" in page.text
@@ -190,6 +194,13 @@ def test_a_large_run_is_sampled_and_says_so(blobs, posterior, monkeypatch):
     tree = page.data["tree-data"]
     assert len(tree["rows"]) == 20
     assert len(tree["nodes"]) == 19
+
+
+def test_many_draws_are_thinned_for_the_estimate_and_it_says_so(posterior, monkeypatch):
+    monkeypatch.setattr(mixwood.report.digest, "MOST_LABELS", 60 * 2 * 7)
+    digest = Digest(posterior, About("x"))
+    assert digest.thinned.labels.shape == (2, 7, 60)
+    assert "from 7 of each chain's 20 draws" in " ".join(Page(rendered(digest)).text.split())
 
 
 def test_writing_replaces_the_file_whole(tmp_path, posterior):
