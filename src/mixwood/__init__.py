@@ -27,7 +27,7 @@ from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, Pi
 from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
-    from mixwood import datasets, reference, testing
+    from mixwood import datasets, partitions, reference, testing
     from mixwood.hierarchy import Hierarchy
     from mixwood.posterior import Posterior
     from mixwood.sampling import sample
@@ -61,6 +61,7 @@ __all__ = [
     "hyper",
     "ibhc",
     "load",
+    "partitions",
     "reference",
     "sample",
     "simulate",
@@ -77,7 +78,7 @@ _LATER = {
     "sample": "mixwood.sampling",
     "simulate": "mixwood.simulation",
 }
-_MODULES = ("datasets", "reference", "testing")
+_MODULES = ("datasets", "partitions", "reference", "testing")
 
 
 def __getattr__(name: str) -> Any:
