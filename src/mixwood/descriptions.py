@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mixwood.checks import probability, shown, whole_number
-from mixwood.cluster_weights import DistinctClusters, flat_labels
+from mixwood.cluster_weights import DistinctClusters, contingency, flat_labels
 from mixwood.seeding import seed_sequence
 
 if TYPE_CHECKING:
@@ -113,12 +113,12 @@ def cluster_certainty(draws: Draws, estimate: IntArray) -> FloatArray:
     single member, the probability that this item is alone.
     """
     sizes = np.bincount(estimate)
-    K, labels = len(sizes), flat_labels(draws)
+    labels = flat_labels(draws)
     alone = sizes == 1
     pairs = np.where(alone, 1.0, sizes * (sizes - 1.0))
-    total = np.zeros(K)
+    total = np.zeros(len(sizes))
     for row in labels:
-        table = _contingency(row, estimate, K)
+        table = contingency(row, estimate)
         together = (table * (table - 1.0)).sum(axis=0)
         # a single member's column has one 1: is it all of that cluster?
         single = (table * (table.sum(axis=1, keepdims=True) == 1)).sum(axis=0)
@@ -132,19 +132,12 @@ def item_certainty(draws: Draws, estimate: IntArray) -> FloatArray:
     As in `Posterior.predict_proba`, a draw's cluster ``c`` of the item is spread over the
     estimate's clusters: ``E[|c and k| / |c|]`` with ``k`` the item's cluster in `estimate`.
     """
-    K, labels = int(estimate.max()) + 1, flat_labels(draws)
+    labels = flat_labels(draws)
     total = np.zeros(len(estimate))
     for row in labels:
-        table = _contingency(row, estimate, K)
+        table = contingency(row, estimate)
         total += (table / table.sum(axis=1, keepdims=True))[row, estimate]
     return np.asarray(total / len(labels))
-
-
-def _contingency(labels: Any, estimate: IntArray, K: int) -> FloatArray:
-    """Return how many items each cluster of a draw shares with each of the estimate."""
-    rows = int(labels.max()) + 1
-    table = np.bincount(labels * np.int64(K) + estimate, minlength=rows * K)
-    return table.reshape(rows, K).astype(np.float64)
 
 
 def describe(
