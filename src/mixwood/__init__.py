@@ -28,6 +28,7 @@ from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
     from mixwood import datasets, partitions, reference, testing
+    from mixwood.estimators import MixtureClustering as MixtureClustering
     from mixwood.hierarchy import Hierarchy
     from mixwood.posterior import Posterior
     from mixwood.sampling import sample
@@ -71,6 +72,7 @@ __all__ = [
 #: What is imported only when it is first asked for, and where it is.
 _LATER = {
     "Hierarchy": "mixwood.hierarchy",
+    "MixtureClustering": "mixwood.estimators",
     "Posterior": "mixwood.posterior",
     "bhc": "mixwood.trees",
     "ibhc": "mixwood.trees",
@@ -100,4 +102,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    # MixtureClustering is not in __all__: `from mixwood import *` must not need scikit-learn.
+    return sorted([*__all__, "MixtureClustering", "__version__"])

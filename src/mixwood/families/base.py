@@ -10,13 +10,13 @@ A likelihood goes through three stages, each a plain function of the one before:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixwood.checks import shown
+from mixwood.settable import Settable
 
 if TYPE_CHECKING:
     from typing import Self
@@ -34,7 +34,7 @@ Data: TypeAlias = "FloatArray | csr_array"
 Parameters: TypeAlias = dict[str, FloatArray]
 
 
-class Likelihood(ABC):
+class Likelihood(Settable, ABC):
     """The distribution of a cluster's items, with its conjugate prior integrated out."""
 
     #: whether a missing entry (NaN) is skipped, that is, integrated out
@@ -112,10 +112,6 @@ class Likelihood(ABC):
         """Draw each cluster's parameters from the prior and one row for each label."""
         empty = np.zeros((int(labels.max()) + 1, self.statistic_size))
         return self.draw_rows(self.draw_parameters(empty, rng), labels, rng)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor's arguments, as scikit-learn asks for them."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
