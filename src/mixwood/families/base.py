@@ -3,7 +3,8 @@
 A likelihood goes through three stages, each a plain function of the one before:
 
 1. what the user wrote, perhaps with parameters left to the data (`Gaussian()`);
-2. `resolve(X)`: the same class with every parameter a number or an array;
+2. `resolve(X)`: the same class with every parameter a number or an array (`fitted_to` does this
+   from data as the user has them);
 3. `bind(X)`: the compiled family over the rows of `X`, read-only, shared by all chains.
 """
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood.checks import shown
+from mixwood.data import column_names
 
 if TYPE_CHECKING:
     from typing import Self
@@ -38,6 +40,9 @@ class Likelihood(ABC):
     #: whether a missing entry (NaN) is skipped, that is, integrated out
     skips_missing: ClassVar[bool] = False
 
+    #: whether entries are codes 0, 1, 2, ... of levels, which a table may spell out as text
+    reads_levels: ClassVar[bool] = False
+
     @abstractmethod
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> Data:
         """Return `X` in the form the core reads, or raise an error that names `name`."""
@@ -45,6 +50,15 @@ class Likelihood(ABC):
     @abstractmethod
     def resolve(self, X: Data) -> Self:
         """Return a copy whose parameters are all explicit, taken from checked `X` where open."""
+
+    def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
+        """Return a copy whose parameters are all explicit, and `X` in the form the core reads."""
+        data = self.check(X, name=name)
+        return self.resolve(data), data
+
+    def names_in(self, X: Any) -> tuple[str, ...] | None:
+        """Return the names of those columns of `X` that `check` returns, or None without names."""
+        return column_names(X)
 
     @abstractmethod
     def resolve_standard(self, width: int) -> Self:
