@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,6 +31,7 @@ __all__ = [
     "count_matrix",
     "is_table",
     "real_matrix",
+    "stacked",
     "table_columns",
     "whole_number_matrix",
 ]
@@ -65,6 +66,16 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     if names is None or not all(isinstance(name, str) for name in names):
         return None
     return tuple(names)
+
+
+def stacked(parts: Sequence[FloatArray | csr_array]) -> FloatArray | csr_array:
+    """Return the rows of all parts, checked data of one kind, one part after the other."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate([np.asarray(part) for part in parts])
+    from scipy.sparse import csr_array, vstack
+
+    blocks: Any = parts
+    return csr_array(vstack(blocks, format="csr"))
 
 
 def real_matrix(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood.checks import finite_number, shown, whole_number
+from mixwood.data import stacked
 from mixwood.dendrogram import Dendrogram
 from mixwood.model import Mixture
 from mixwood.reference.gibbs import in_order_of_appearance
@@ -363,7 +364,7 @@ class Hierarchy:
         likelihood = self.model.likelihood
         new = likelihood.check(X_new, name="X_new", width=self._X.shape[1])
         n_old, n_new = self._X.shape[0], new.shape[0]
-        both = _stacked(self._X, new)
+        both = stacked([self._X, new])
         family = likelihood.bind(both)
         finite = np.isfinite(family.log_alone()[n_old:])
         if not finite.all():
@@ -396,13 +397,3 @@ class Hierarchy:
         for k, rows in enumerate(self._batches):
             grow(self._recipe, forest, rows, greedy=self._greedy and k == 0)
         return forest
-
-
-def _stacked(X: Data, new: Data) -> Data:
-    """Return the rows of both, dense or sparse."""
-    if isinstance(X, np.ndarray) and isinstance(new, np.ndarray):
-        return np.concatenate([X, new])
-    from scipy.sparse import csr_array, vstack
-
-    blocks: Any = [X, new]
-    return csr_array(vstack(blocks, format="csr"))

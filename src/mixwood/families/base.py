@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
     from mixwood import _core
 
-__all__ = ["Data", "FloatArray", "IntArray", "Likelihood", "as_likelihood"]
+__all__ = ["Data", "FloatArray", "IntArray", "Likelihood", "Parameters", "as_likelihood"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 Data: TypeAlias = "FloatArray | csr_array"
+#: Of some clusters: arrays by name, the first axis that of the clusters.
+Parameters: TypeAlias = dict[str, FloatArray]
 
 
 class Likelihood(ABC):
@@ -77,11 +79,55 @@ class Likelihood(ABC):
     def row_constants(self, X: Data) -> FloatArray:
         """Return for each row the log factor of its density that the compiled family leaves out."""
 
-    @abstractmethod
+    @property
+    def statistic_size(self) -> int:
+        """How many numbers the additive statistic of a cluster has; parameters explicit."""
+        raise self._cannot_draw()
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw parameters of clusters given their rows, once for each of the statistics.
+
+        Parameters
+        ----------
+        statistics : array of shape (C, statistic_size)
+            What the compiled family's ``cluster_statistics`` returns; zeros are a cluster
+            without rows, whose parameters come from the prior.
+        rng : numpy.random.Generator
+            Where the randomness comes from.
+
+        Returns
+        -------
+        dict of arrays
+            In the units of the data; the first axis is that of `statistics`.
+        """
+        raise self._cannot_draw()
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> Data:
+        """Draw a row for each label from the cluster with these parameters.
+
+        `like` are rows from which is taken what the model does not say, as the totals of
+        `Multinomial`.
+        """
+        raise self._cannot_draw()
+
+    def _cannot_draw(self) -> TypeError:
+        return TypeError(
+            f"the likelihood {type(self).__name__} cannot draw the parameters of its clusters, "
+            "so neither rows nor summaries of parameters can be had from it"
+        )
+
     def simulate(self, labels: IntArray, rng: np.random.Generator) -> Data:
         """Draw each cluster's parameters from the prior and one row for each label."""
+        empty = np.zeros((int(labels.max()) + 1, self.statistic_size))
+        return self.draw_rows(self.draw_parameters(empty, rng), labels, rng)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's arguments, as scikit-learn asks for them."""
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 

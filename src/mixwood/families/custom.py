@@ -10,7 +10,7 @@ import numpy as np
 
 from mixwood.checks import shown, whole_number
 from mixwood.data import real_matrix
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.compiled import CompiledFamily, compiled_family, plain_function
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def conjugate_family(
     check: Callable[[FloatArray], None] | None = None,
     row_constant: Callable[[FloatArray], float] | None = None,
     log_predictive: Callable[..., float] | None = None,
+    draw_parameters: Callable[..., Any] | None = None,
     draw_rows: Callable[..., Any] | None = None,
 ) -> CustomFamily:
     """Make a likelihood of your own, which runs in the core like those of mixwood.
@@ -67,10 +68,13 @@ def conjugate_family(
     log_predictive : function of (x, n, statistic, parameters), optional
         ``log P(x | X_c)`` where that is cheaper than a difference of two `log_marginal`, and
         with the same constants left out.
-    draw_rows : function of (n, statistic, parameters, size, rng), optional
+    draw_parameters : function of (n, statistic, parameters, rng), optional
         Draws a cluster's own parameters given ``n`` rows with this statistic (``n = 0``: from
-        the prior), then `size` rows, as an array with a row each. Plain Python with a numpy
-        Generator. Simulation and prediction of new rows need it.
+        the prior): a number or an array of them. Plain Python with a numpy Generator, as
+        `draw_rows`. Simulation and prediction of new rows need both.
+    draw_rows : function of (drawn, size, rng), optional
+        Draws `size` rows from a cluster with the parameters that `draw_parameters` has drawn:
+        an array with a row each.
 
     Returns
     -------
@@ -100,7 +104,8 @@ def conjugate_family(
         data_check=check,
         row_constant=row_constant,
         log_predictive=log_predictive,
-        sampler=draw_rows,
+        parameter_sampler=draw_parameters,
+        row_sampler=draw_rows,
     )
     family.compiled()  # what cannot be compiled is said here and not after the data are read
     return family
@@ -119,7 +124,8 @@ class CustomFamily(Likelihood):
     data_check: Any = None
     row_constant: Any = None
     log_predictive: Any = None
-    sampler: Any = None
+    parameter_sampler: Any = None
+    row_sampler: Any = None
 
     def __post_init__(self) -> None:
         whole_number(self.stat_dim, "stat_dim", at_least=1)
@@ -241,31 +247,44 @@ class CustomFamily(Likelihood):
             constants(np.ascontiguousarray(X), values)
         return values
 
-    def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draw each cluster's rows by `draw_rows` with no rows given."""
+    @property
+    def statistic_size(self) -> int:
+        """The number of rows, and the family's own statistic."""
+        return 1 + self.stat_dim
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw ``parameters`` (C, p) of clusters by the user's function."""
+        if self.parameter_sampler is None or self.row_sampler is None:
+            raise TypeError(
+                f"the family {self.name!r} cannot draw rows: give draw_parameters and draw_rows "
+                "to conjugate_family"
+            )
+        drawn = [
+            np.atleast_1d(self.parameter_sampler(s[0], s[1:], self.parameters, rng))
+            for s in statistics
+        ]
+        return {"parameters": np.array(drawn, dtype=np.float64)}
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw rows by the user's function."""
         assert self.columns is not None
         X = np.empty((len(labels), self.columns))
         for k in np.unique(labels):
             members = np.flatnonzero(labels == k)
-            X[members] = self.draw(0.0, np.zeros(self.stat_dim), len(members), rng)
+            rows = np.asarray(self.row_sampler(parameters["parameters"][k], len(members), rng))
+            if rows.size != len(members) * self.columns:
+                raise ValueError(
+                    f"draw_rows of the family {self.name!r} must return {len(members)} rows of "
+                    f"{self.columns} columns, got shape {rows.shape}"
+                )
+            X[members] = rows.reshape(len(members), self.columns)
         return X
-
-    def draw(
-        self, n: float, statistic: FloatArray, size: int, rng: np.random.Generator
-    ) -> FloatArray:
-        """Draw rows of a cluster that has `n` rows with this statistic already."""
-        if self.sampler is None:
-            raise TypeError(
-                f"the family {self.name!r} cannot draw rows: give draw_rows to conjugate_family"
-            )
-        drawn = self.sampler(n, statistic, self.parameters, size, rng)
-        rows = np.asarray(drawn, dtype=np.float64).reshape(size, -1)
-        if self.columns is not None and rows.shape[1] != self.columns:
-            raise ValueError(
-                f"draw_rows of the family {self.name!r} must return {size} rows of "
-                f"{self.columns} columns, got shape {np.shape(drawn)}"
-            )
-        return rows
 
 
 #: Fields that may be None, and the argument of `conjugate_family` that each is.
@@ -273,7 +292,8 @@ _OPTIONAL = {
     "data_check": "check",
     "row_constant": "row_constant",
     "log_predictive": "log_predictive",
-    "sampler": "draw_rows",
+    "parameter_sampler": "draw_parameters",
+    "row_sampler": "draw_rows",
 }
 
 

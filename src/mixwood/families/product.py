@@ -10,7 +10,7 @@ import numpy as np
 
 from mixwood.checks import shown
 from mixwood.data import column_names, column_numbers, is_table, real_matrix, table_columns
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.categorical import Categorical
 from mixwood.levels import Levels, codes_of, learn_levels
 
@@ -173,7 +173,7 @@ class Product(Likelihood):
     def __hash__(self) -> int:
         return hash(tuple(self.parts))
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's argument, as scikit-learn asks for it."""
         return {"parts": self.parts}
 
@@ -199,7 +199,7 @@ class Product(Likelihood):
         data = located.check(X, name=name)
         return located.resolve(data), data
 
-    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:  # noqa: ARG002
+    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
         """Return the columns used as one matrix, NaN where missing, text as codes.
 
         A table's columns are found by name. An array has the columns of the table that was
@@ -363,7 +363,7 @@ class Product(Likelihood):
             levels=(None,) * count,
         )
 
-    def resolve_standard(self, width: int) -> Product:  # noqa: ARG002
+    def resolve_standard(self, width: int) -> Product:
         """Return a copy whose open parameters are those of standardized data."""
         located = self if self.columns is not None else self._with_columns(self._default_columns())
         parts = {k: p.resolve_standard(len(_labels(k))) for k, p in self.parts.items()}
@@ -391,15 +391,45 @@ class Product(Likelihood):
                 total[part.rows] += part.likelihood.row_constants(part.data)
         return total
 
-    def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draw each part's columns from its prior."""
+    @property
+    def statistic_size(self) -> int:
+        """The parts' statistics, one after the other."""
+        return sum(part.statistic_size for part in self.parts.values())
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw the parameters of the parts, each named by its columns: ``x, y: mean``."""
+        drawn: Parameters = {}
+        end = 0
+        for key, part in self.parts.items():
+            start, end = end, end + part.statistic_size
+            own = part.draw_parameters(statistics[:, start:end], rng)
+            drawn |= {f"{_name(key)}: {name}": values for name, values in own.items()}
+        return drawn
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw the columns of each part; nothing is missing in them."""
         assert self.columns is not None
+        given = {}
+        if isinstance(like, np.ndarray):
+            given = {part.key: part.data for part in self._slices(like) if len(part.rows)}
         X = np.empty((len(labels), len(self.columns)))
-        for key, likelihood in self.parts.items():
-            drawn = likelihood.simulate(labels, rng)
+        for key, part in self.parts.items():
+            start = f"{_name(key)}: "
+            own = {k.removeprefix(start): v for k, v in parameters.items() if k.startswith(start)}
+            drawn = part.draw_rows(own, labels, rng, like=given.get(key))
             places = [self.columns.index(label) for label in _labels(key)]
             X[:, places] = drawn if isinstance(drawn, np.ndarray) else drawn.toarray()
         return X
+
+
+def _name(key: Any) -> str:
+    return ", ".join(map(str, _labels(key)))
 
 
 def _labels(key: Any) -> tuple[Label, ...]:
