@@ -20,7 +20,9 @@ from mixwood.families import (
     Likelihood,
     Multinomial,
     Poisson,
+    Product,
     SphericalGaussian,
+    conjugate_family,
 )
 from mixwood.model import Mixture
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
@@ -53,11 +55,13 @@ __all__ = [
     "PitmanYor",
     "Poisson",
     "Posterior",
+    "Product",
     "Slice",
     "SphericalGaussian",
     "SplitMerge",
     "Tree",
     "bhc",
+    "conjugate_family",
     "datasets",
     "hyper",
     "ibhc",

@@ -17,7 +17,7 @@ except ImportError as error:
     ) from error
 
 from mixwood.descriptions import item_certainty
-from mixwood.families import Gaussian, Multinomial, Poisson
+from mixwood.families import Gaussian, Multinomial, Poisson, Product
 from mixwood.families.base import as_likelihood
 from mixwood.model import Mixture
 from mixwood.prediction import cluster_probabilities, log_density
@@ -155,7 +155,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
-        if hasattr(self, "feature_names_in_"):
+        if posterior.columns is None and hasattr(self, "feature_names_in_"):
             posterior = replace(posterior, columns=tuple(self.feature_names_in_))
         self.posterior_ = posterior
         self.labels_ = posterior.point_estimate(loss=self.loss)
@@ -237,6 +237,9 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """Return the rows as scikit-learn checks them; the likelihood looks closer."""
         likelihood = self._model().likelihood
+        if isinstance(likelihood, Product):  # it reads tables of mixed type itself
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
         return validate_data(
             self,
             X,
