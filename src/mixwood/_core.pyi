@@ -80,6 +80,16 @@ def poisson(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), ord
     Independent Poisson columns under Gamma priors; NaN entries are missing.
     """
 
+def product(families: tuple[Family, ...], places: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ...], n_rows: int) -> Family:
+    """
+    Families side by side, independent given the cluster. places[p][row]: the part's own number of a row, below 0 where the part has nothing for it.
+    """
+
+def custom(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], parameters: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_marginal: int, log_predictive: int, name: str, owner: object) -> Family:
+    """
+    A user's family, by the addresses of compiled functions (log_predictive: 0 for none) that `owner` keeps.
+    """
+
 class Chain:
     """One Markov chain over partitions."""
 

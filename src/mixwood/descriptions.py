@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mixwood.checks import probability, shown, whole_number
-from mixwood.cluster_weights import DistinctClusters, flat_labels
+from mixwood.cluster_weights import DistinctClusters, contingency, flat_labels
+from mixwood.families.base import Column
 from mixwood.seeding import seed_sequence
 
 if TYPE_CHECKING:
@@ -113,12 +114,12 @@ def cluster_certainty(draws: Draws, estimate: IntArray) -> FloatArray:
     single member, the probability that this item is alone.
     """
     sizes = np.bincount(estimate)
-    K, labels = len(sizes), flat_labels(draws)
+    labels = flat_labels(draws)
     alone = sizes == 1
     pairs = np.where(alone, 1.0, sizes * (sizes - 1.0))
-    total = np.zeros(K)
+    total = np.zeros(len(sizes))
     for row in labels:
-        table = _contingency(row, estimate, K)
+        table = contingency(row, estimate)
         together = (table * (table - 1.0)).sum(axis=0)
         # a single member's column has one 1: is it all of that cluster?
         single = (table * (table.sum(axis=1, keepdims=True) == 1)).sum(axis=0)
@@ -132,19 +133,12 @@ def item_certainty(draws: Draws, estimate: IntArray) -> FloatArray:
     As in `Posterior.predict_proba`, a draw's cluster ``c`` of the item is spread over the
     estimate's clusters: ``E[|c and k| / |c|]`` with ``k`` the item's cluster in `estimate`.
     """
-    K, labels = int(estimate.max()) + 1, flat_labels(draws)
+    labels = flat_labels(draws)
     total = np.zeros(len(estimate))
     for row in labels:
-        table = _contingency(row, estimate, K)
+        table = contingency(row, estimate)
         total += (table / table.sum(axis=1, keepdims=True))[row, estimate]
     return np.asarray(total / len(labels))
-
-
-def _contingency(labels: Any, estimate: IntArray, K: int) -> FloatArray:
-    """Return how many items each cluster of a draw shares with each of the estimate."""
-    rows = int(labels.max()) + 1
-    table = np.bincount(labels * np.int64(K) + estimate, minlength=rows * K)
-    return table.reshape(rows, K).astype(np.float64)
 
 
 def describe(
@@ -160,64 +154,81 @@ def describe(
         "size": np.bincount(estimate),
         "probability": cluster_certainty(draws, estimate),
     }
-    for name, value in estimates.items():
+    groups = draws.resolved.described_columns(names)
+    for key, value in estimates.items():
+        prefix, name = _parted(key)
+        columns = groups[prefix]
         if name == "words":
-            table |= _word_columns(value, names)
+            table |= _word_columns(value, columns, prefix)
         elif name == "categories":
-            table |= _category_columns(value, names)
+            table |= _category_columns(value, columns)
         else:
-            table |= _number_columns(name, value, names)
+            table |= _number_columns(value, columns, name)
     index = pandas.RangeIndex(len(table["size"]), name="cluster")
     return pandas.DataFrame(table, index=index)
+
+
+def _parted(key: str) -> tuple[str, str]:
+    """Return what the name of a parameter begins with, where parts have their own, and the rest."""
+    before, colon, name = key.rpartition(": ")
+    return before + colon, name
 
 
 def _shown_parameters(parameters: Parameters) -> Parameters:
     """Return what a table shows: standard deviations instead of covariances, one a column."""
     result = {}
-    for name, values in parameters.items():
+    for key, values in parameters.items():
+        prefix, name = _parted(key)
         if name == "covariance":
-            result["sd"] = np.sqrt(np.diagonal(values, axis1=1, axis2=2))
+            result[f"{prefix}sd"] = np.sqrt(np.diagonal(values, axis1=1, axis2=2))
         elif name == "variance":
             spread = np.sqrt(values if values.ndim == 2 else values[:, None])
-            result["sd"] = np.broadcast_to(spread, parameters["mean"].shape)
+            result[f"{prefix}sd"] = np.broadcast_to(spread, parameters[f"{prefix}mean"].shape)
         elif name == "probabilities":
-            result["words" if values.ndim == 2 else "categories"] = values
+            result[prefix + ("words" if values.ndim == 2 else "categories")] = values
         else:
-            result[name] = values
+            result[key] = values
     return result
 
 
-def _number_columns(name: str, value: ParameterEstimate, names: Sequence[str]) -> dict[str, Any]:
-    columns = {}
-    for j, column in enumerate(names):
-        columns[f"{column} {name}"] = value.mean[:, j]
-        columns[f"{column} {name} low"] = value.lower[:, j]
-        columns[f"{column} {name} high"] = value.upper[:, j]
-    return columns
+def _with_ends(name: str, value: ParameterEstimate, *place: Any) -> dict[str, Any]:
+    """Return the mean of a parameter and the ends of its interval, as three columns."""
+    ends = {"": value.mean, " low": value.lower, " high": value.upper}
+    return {f"{name}{end}": values[:, *place] for end, values in ends.items()}
 
 
-def _word_columns(value: ParameterEstimate, names: Sequence[str]) -> dict[str, Any]:
-    """Return the most probable words of each cluster, and the interval of the first one's."""
+def _number_columns(value: ParameterEstimate, columns: list[Column], name: str) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    if value.mean.shape[1] != len(columns):  # of a user's family: as many as it likes
+        columns = [Column(f"{j}") for j in range(value.mean.shape[1])]
+    for j, (column, levels) in enumerate(columns):
+        # of truth values and the like, the probability of the second
+        title = column if levels is None else f"{column} = {levels[1]}"
+        table |= _with_ends(f"{title} {name}", value, j)
+    return table
+
+
+def _word_columns(value: ParameterEstimate, columns: list[Column], prefix: str) -> dict[str, Any]:
+    """Return the most probable words of each cluster, and the probability of the first."""
     order = np.argsort(-value.mean, axis=1, kind="stable")[:, :_TOP_WORDS]
-    rows, first = np.arange(len(order)), order[:, 0]
-    return {
-        "words": [", ".join(names[v] for v in row) for row in order],
-        "first word probability": value.mean[rows, first],
-        "first word probability low": value.lower[rows, first],
-        "first word probability high": value.upper[rows, first],
-    }
+    rows = np.arange(len(order))
+    first = ParameterEstimate(*(values[rows, order[:, 0]][:, None] for values in value))
+    words = [", ".join(columns[v].name for v in row) for row in order]
+    return {f"{prefix}words": words} | _with_ends(f"{prefix}first word probability", first, 0)
 
 
-def _category_columns(value: ParameterEstimate, names: Sequence[str]) -> dict[str, Any]:
-    columns: dict[str, Any] = {}
-    for j, column in enumerate(names):
+def _category_columns(value: ParameterEstimate, columns: list[Column]) -> dict[str, Any]:
+    """Return the most probable category of each column, and its probability."""
+    table: dict[str, Any] = {}
+    for j, column in enumerate(columns):
         mode = value.mean[:, j].argmax(axis=1)
         rows = np.arange(len(mode))
-        columns[f"{column} mode"] = mode
-        columns[f"{column} probability"] = value.mean[rows, j, mode]
-        columns[f"{column} probability low"] = value.lower[rows, j, mode]
-        columns[f"{column} probability high"] = value.upper[rows, j, mode]
-    return columns
+        table[f"{column.name} mode"] = (
+            mode if column.levels is None else [column.levels[code] for code in mode]
+        )
+        likeliest = ParameterEstimate(*(values[rows, j, mode][:, None] for values in value))
+        table |= _with_ends(f"{column.name} probability", likeliest, 0)
+    return table
 
 
 def _column_names(draws: Draws, words: Any) -> Sequence[str]:

@@ -314,6 +314,8 @@ class Posterior(Draws):
 
         return sample_predictive(self, size, seed)
 
+    # --- its clusters
+
     def cluster_parameters(
         self, level: float = 0.9, loss: str = "vi", seed: Any = 0, draws: int = 1000
     ) -> dict[str, ParameterEstimate]:

@@ -18,7 +18,7 @@ from mixwood.cluster_weights import (
     flat_labels,
     mixture_weights,
 )
-from mixwood.data import column_names, stacked
+from mixwood.data import stacked
 from mixwood.draws import Draws
 from mixwood.seeding import seed_sequence
 from mixwood.threads import in_threads
@@ -168,7 +168,7 @@ def _bound(draws: Draws, X: Any) -> tuple[Data, _core.Family, _core.Family]:
     """Return the new rows, checked, and the compiled family over the items and over them."""
     items = draws.data_for("prediction")
     model = replace(draws.model, likelihood=draws.resolved)
-    names = column_names(X)
+    names = draws.resolved.names_in(X)
     if draws.columns is not None and names is not None and names != draws.columns:
         raise ValueError(
             f"X must have the columns {shown(list(draws.columns))} of the data, in this order, "
@@ -183,4 +183,7 @@ def _over_rows(count: int, work: Callable[[slice], None]) -> None:
     portions = [
         slice(start, min(start + _ROWS_AT_ONCE, count)) for start in range(0, count, _ROWS_AT_ONCE)
     ]
-    in_threads(work, portions)
+    if len(portions) == 1:
+        work(portions[0])
+    else:
+        in_threads(work, portions)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from mixwood.chains import ChainPlan, ChainResult
 from mixwood.checks import positive_number, shown, whole_number
-from mixwood.data import column_names
 from mixwood.model import Mixture
 from mixwood.parallel import Job, run_jobs
 from mixwood.posterior import Posterior
@@ -101,15 +100,16 @@ def sample(
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     thread_count(n_jobs)  # or it says what is wrong
     sequence = seed_sequence(seed)
-    data = model.likelihood.check(X)
-    resolved = model.likelihood.resolve(data)
+    resolved, data = model.likelihood.fitted_to(X)
     explicit = replace(model, likelihood=resolved)
     start = start_from(init, explicit, data)
     _refuse_beyond_memory(n_chains * plan.draws * data.shape[0] * 4)
     if store is not None:
+        from mixwood.encoding import encode
         from mixwood.storage import check_destination
 
         check_destination(store)
+        encode(explicit, [], "model")  # what cannot be saved is said before the run
 
     began = time.perf_counter()
     constant = float(np.sum(resolved.row_constants(data)))
@@ -130,7 +130,7 @@ def sample(
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
     if data is X or getattr(data, "base", None) is not None:
         job = replace(job, X=data.copy())
-    posterior = _collect(labels, results, job, model, settings, column_names(X))
+    posterior = _collect(labels, results, job, model, settings, resolved.names_in(X))
     if store is not None:
         posterior.save(store)
     return posterior

@@ -63,7 +63,7 @@ def test_predict_uses_the_point_estimate(some_posterior, monkeypatch):
         asked.append((loss, seed))
         return self.labels[0, 0].astype(np.int64)
 
-    monkeypatch.setattr(Posterior, "point_estimate", estimate, raising=False)
+    monkeypatch.setattr(Posterior, "point_estimate", estimate)
     proba = posterior.predict_proba(new, loss="binder", seed=5)
     labels = posterior.predict(new)
     assert asked == [("binder", 5), ("vi", 0)]

@@ -44,6 +44,7 @@ class Bernoulli(Likelihood):
     b: float = 1.0
     columns: int | None = None
     skips_missing = True
+    reads_levels = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "a", positive_number(self.a, "a"))

@@ -54,6 +54,7 @@ class Categorical(Likelihood):
     beta: float = 1.0
     n_categories: Any = None
     skips_missing = True
+    reads_levels = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", positive_number(self.beta, "beta"))
