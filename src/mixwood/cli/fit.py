@@ -101,7 +101,7 @@ def fit(
     debug: options.Debug = False,
 ) -> None:
     """Cluster the rows of a file; write draws, log and report to a folder."""
-    from mixwood.cli.messages import plain_errors
+    from mixwood.cli.messages import plain_errors, warnings_to
 
     with plain_errors(debug):
         import mixwood
@@ -113,11 +113,14 @@ def fit(
         target = _target(output, file, force)
         loaded = read(file, format_, header, words)
         selection = select(loaded, columns or [], exclude or [], label)
-        model, values, why = _model(selection, loaded.source, likelihood, prior, quiet)
+        remarks: list[str] = []
+        with warnings_to(remarks.append):
+            model, values, why = _model(selection, loaded.source, likelihood, prior)
         chosen_sampler = getattr(mixwood, sampler)()
         folder = RunFolder(target, quiet)
         folder.begin(_about(loaded.source, why, selection), replace=force)
-        folder.note(_introduction(loaded.source, values, model, why, selection))
+        for line in (_introduction(loaded.source, values, model, why, selection), *remarks):
+            folder.note(line)
         carry_out(
             lambda: mixwood.sample(
                 model,
@@ -165,18 +168,16 @@ def _target(output: Path | None, file: str, force: bool) -> Path:
 
 
 def _model(
-    selection: Selection, source: str, likelihood: str | None, prior: str, quiet: bool
+    selection: Selection, source: str, likelihood: str | None, prior: str
 ) -> tuple[Mixture, Any, str]:
     """Return the model, the data as it takes them, and why it has this likelihood."""
     import mixwood
     from mixwood.cli.choosing import choose, named
-    from mixwood.cli.messages import say, warnings_to
 
-    with warnings_to(*(() if quiet else (say,))):
-        if likelihood is None:
-            values, chosen, why = choose(selection.values, source)
-        else:
-            values, chosen, why = named(likelihood, selection.values)
+    if likelihood is None:
+        values, chosen, why = choose(selection.values, source)
+    else:
+        values, chosen, why = named(likelihood, selection.values)
     chosen.check(values, name=source)  # so that messages name the file
     return mixwood.Mixture(chosen, getattr(mixwood, prior)()), values, why
 

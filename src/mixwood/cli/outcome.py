@@ -98,11 +98,14 @@ def _print_table(summary: Any) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    console = Console()
+    if not console.is_terminal:
+        console.width = 100
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("")
     for column in summary.columns:
         table.add_column(column, justify="right")
     for name, row in summary.iterrows():
         cells = [value if isinstance(value, str) else f"{value:.4g}" for value in row]
         table.add_row(str(name), *cells)
-    Console().print(table)
+    console.print(table)

@@ -105,14 +105,14 @@ def table(frame: Any, key: str, caption: str, index: str = "") -> str:
 
 
 def with_intervals(frame: Any) -> Any:
-    """Return a table with each value and its ``low`` and ``high`` in one column.
+    """Return a table with each value and its ``low`` and ``high`` in one column, in two lines.
 
     Examples
     --------
     >>> import pandas
     >>> table = pandas.DataFrame({"mean": [1.0], "mean low": [0.5], "mean high": [1.5]})
     >>> with_intervals(table)["mean"].tolist()
-    ['1 (0.5 to 1.5)']
+    ['1\\n0.5 to 1.5']
     """
     names = [_name(column) for column in frame.columns]
     ends = {f"{name} {end}" for name in names for end in ("low", "high")}
@@ -124,7 +124,7 @@ def with_intervals(frame: Any) -> Any:
         if f"{name} low" in names and f"{name} high" in names:
             low, high = (frame.iloc[:, names.index(f"{name} {end}")] for end in ("low", "high"))
             column = [
-                f"{shown_number(value)} ({shown_number(a)} to {shown_number(b)})"
+                f"{shown_number(value)}\n{shown_number(a)} to {shown_number(b)}"
                 for value, a, b in zip(column, low, high, strict=True)
             ]
         joined[name] = column
@@ -136,6 +136,12 @@ def _name(name: Any) -> str:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, str) and "\n" in value:
+        number, interval = value.split("\n", 1)
+        return (
+            f'<td class="number">{escaped(number)}<span class="interval">{escaped(interval)}</span>'
+            "</td>"
+        )
     attribute = ' class="number"' if isinstance(value, (int, float, np.number)) else ""
     return f"<td{attribute}>{escaped(shown_number(value))}</td>"
 

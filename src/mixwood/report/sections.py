@@ -129,8 +129,12 @@ def _whole(number: float) -> str:
 def _clusters(digest: Digest) -> str:
     if digest.posterior.X is None:
         return section("clusters", "The clusters", paragraph(_WITHOUT_DATA))
-    described = with_intervals(digest.thinned.describe(words=digest.about.words, level=_LEVEL))
-    caption = f"One row a cluster of the estimate; in brackets {_LEVEL:.0%} credible intervals"
+    described = digest.thinned.describe(words=digest.about.words, level=_LEVEL)
+    described = with_intervals(described.sort_values("size", ascending=False, kind="stable"))
+    caption = (
+        "One row a cluster of the estimate, the largest first; below each number its "
+        f"{_LEVEL:.0%} credible interval"
+    )
     return section(
         "clusters", "The clusters", table(described, "clusters-table", caption, "cluster")
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,8 @@ def tree_of(posterior: Posterior, labels: IntArray) -> dict[str, Any]:
     rows = np.arange(n)
     if n > MOST_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
-    hierarchy = ibhc(posterior.model, X[rows], seed=0)
+    model = replace(posterior.model, likelihood=posterior.resolved)
+    hierarchy = ibhc(model, X[rows], seed=0)
     colours = {"colours": list(COLOURS), "mixed": MIXED_COLOUR}
     return condensed(hierarchy, rows, labels) | colours
 
