@@ -111,8 +111,9 @@ def with_intervals(frame: Any) -> Any:
     --------
     >>> import pandas
     >>> table = pandas.DataFrame({"mean": [1.0], "mean low": [0.5], "mean high": [1.5]})
-    >>> with_intervals(table)["mean"].tolist()
-    ['1\\n0.5 to 1.5']
+    >>> print(with_intervals(table)["mean"][0])
+    1
+    0.5 to 1.5
     """
     names = [_name(column) for column in frame.columns]
     ends = {f"{name} {end}" for name in names for end in ("low", "high")}
