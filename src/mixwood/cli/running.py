@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -33,7 +34,14 @@ def carry_out(run: Callable[[], Posterior], folder: RunFolder, wishes: Wishes) -
     After a signal the command ends with the exit code of that signal, and says how to go on.
     """
     posterior = None
-    with interruptible() as interruption, warnings_to(folder.warn):
+
+    def tell(warning: str) -> None:
+        if interruption.signal is None:
+            folder.warn(warning)
+        else:  # the user knows why it stopped early
+            folder.record(warning)
+
+    with interruptible() as interruption, warnings_to(tell):
         try:
             posterior = run()
         except BaseException as error:
@@ -62,7 +70,11 @@ def _tell_interruption(
     kept = "" if posterior is None else f", {posterior.n_draws} draws of each chain kept"
     folder.warn(f"stopped by {signal}{kept}")
     say(f"to go on: {resume_command(folder.path)}")
-    if wishes.json and posterior is not None:
+    if not wishes.json:
+        return
+    if posterior is None:
+        typer.echo(json.dumps({"folder": str(folder.path), "draws": 0, "finished": False}))
+    else:
         digest = Digest(posterior, folder.about(posterior.n_items))
         typer.echo(as_json(digest, folder.path, None))
 
