@@ -42,11 +42,13 @@ class RunFolder:
     def __init__(self, path: Path, quiet: bool) -> None:
         self.path = path
         self._quiet = quiet
+        self._made: bool | None = None  # whether `begin` made the folder
 
         self._input, self._log, self.report = (path / name for name in COMPANIONS)
 
     def begin(self, about: About, *, replace: bool = False) -> None:
         """Make the folder, without the old run if that is to be replaced."""
+        self._made = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
         if replace:
             self._remove(*_OURS)
@@ -62,10 +64,12 @@ class RunFolder:
             raise FileNotFoundError(f"{self.path} does not exist, or is not a folder")
 
     def give_up(self) -> None:
-        """Remove what was written here, if no run has begun."""
-        if not self.can_resume:
-            self._remove(*COMPANIONS)
-            with contextlib.suppress(OSError):  # not empty: not ours
+        """Remove what `begin` wrote, if no run has begun."""
+        if self._made is None or self.can_resume:
+            return
+        self._remove(*COMPANIONS)
+        if self._made:
+            with contextlib.suppress(OSError):  # someone else has put something there
                 self.path.rmdir()
 
     @property
