@@ -205,7 +205,7 @@ class Posterior(Draws):
         out, see `PitmanYor`. Every constant is included.
 
         Clusters that many draws share are computed once. The cost is that of comparing each
-        new row with each distinct cluster, some 20 ns in two columns. ``n`` enters only
+        new row with each distinct cluster, some 25 ns in two columns. ``n`` enters only
         through the statistics: one pass over the items for each draw.
 
         Examples
