@@ -138,7 +138,7 @@ def test_rows_are_simulated_and_predicted():
     assert quick(family()).sample_predictive(7, seed=1).shape == (7, 1)
     with pytest.raises(TypeError, match="'exponential' cannot draw rows: give draw_parameters"):
         quick(family(draw_rows=None)).sample_predictive(7)
-    short = family(draw_rows=lambda drawn, size, rng: np.ones(size - 1))
+    short = family(draw_rows=lambda _, size, __: np.ones(size - 1))
     with pytest.raises(ValueError, match="draw_rows of the family 'exponential' must return"):
         mw.simulate(mw.Mixture(short), 5, seed=1)
 
@@ -255,7 +255,7 @@ def unknown_function(n, statistic, parameters):
         (writes, "Cannot modify readonly array"),
         (two_arguments, "Signature mismatch: 3 .* 2"),
         (unknown_function, "joblib"),
-        (lambda n, s, p: "text", "No conversion"),
+        (lambda _, __, ___: "text", "No conversion"),
     ],
 )
 def test_what_numba_cannot_compile_is_told_in_one_line(log_marginal, match):
@@ -338,10 +338,10 @@ def wrong_predictive(x, n, statistic, parameters):
     ("options", "match"),
     [
         ({"log_marginal": without_constant, "parameters": [3.0, 0.5]}, "predictives sum to 1"),
-        ({"row_constant": lambda x: 0.1}, "predictives sum to 1"),
+        ({"row_constant": lambda _: 0.1}, "predictives sum to 1"),
         ({"log_predictive": wrong_predictive}, "score of a row .* ratio of marginals"),
-        ({"draw_parameters": lambda n, s, p, rng: rng.gamma(p[0])}, "rows drawn .* fails, p ="),
-        ({"draw_rows": lambda drawn, size, rng: -np.ones(size)}, "outside of the support"),
+        ({"draw_parameters": lambda _, __, p, rng: rng.gamma(p[0])}, "rows drawn .* fails, p ="),
+        ({"draw_rows": lambda _, size, __: -np.ones(size)}, "outside of the support"),
     ],
 )
 def test_check_family_finds_mistakes(options, match):
