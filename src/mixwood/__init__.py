@@ -29,7 +29,8 @@ from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, Pi
 from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
-    from mixwood import datasets, reference, testing
+    from mixwood import datasets, partitions, reference, testing
+    from mixwood.estimators import MixtureClustering as MixtureClustering
     from mixwood.hierarchy import Hierarchy
     from mixwood.posterior import Posterior
     from mixwood.sampling import sample
@@ -65,6 +66,7 @@ __all__ = [
     "hyper",
     "ibhc",
     "load",
+    "partitions",
     "reference",
     "sample",
     "simulate",
@@ -74,6 +76,7 @@ __all__ = [
 #: What is imported only when it is first asked for, and where it is.
 _LATER = {
     "Hierarchy": "mixwood.hierarchy",
+    "MixtureClustering": "mixwood.estimators",
     "Posterior": "mixwood.posterior",
     "bhc": "mixwood.trees",
     "ibhc": "mixwood.trees",
@@ -81,7 +84,7 @@ _LATER = {
     "sample": "mixwood.sampling",
     "simulate": "mixwood.simulation",
 }
-_MODULES = ("datasets", "reference", "testing")
+_MODULES = ("datasets", "partitions", "reference", "testing")
 
 
 def __getattr__(name: str) -> Any:
@@ -103,4 +106,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    # MixtureClustering is not in __all__: `from mixwood import *` must not need scikit-learn.
+    return sorted([*__all__, "MixtureClustering", "__version__"])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mixwood import _core
+    from mixwood.draws import Draws
     from mixwood.families.base import Data, FloatArray, IntArray
 
 __all__ = ["Hierarchy", "Recipe", "grow"]
@@ -340,6 +341,28 @@ class Hierarchy:
                 f"labels must be {self.n_items} whole numbers, one a row, got {shown(labels)}"
             )
         return self._tree.plot(in_order_of_appearance(clusters), ax, leaves)
+
+    def as_draws(self) -> Draws:
+        """Return the clusters as a single draw, at the parameters at which the tree is judged.
+
+        So what is done with draws from a posterior can be done with it, prediction for one.
+        """
+        from mixwood.draws import Draws
+
+        if self.n_leaves < self.n_items:
+            raise ValueError(
+                "a tree with weighted leaves does not keep the rows in them, so it cannot predict; "
+                "build it without max_leaves"
+            )
+        return Draws(
+            labels=self.labels[None, None].astype(np.int32),
+            log_joint=np.full((1, 1), np.nan),
+            log_u=np.full((1, 1), self.log_u),
+            parameters={name: np.full((1, 1), value) for name, value in self.parameters.items()},
+            model=self.model,
+            resolved=self.model.likelihood,
+            X=self._X,
+        )
 
     # --- how it grows
 

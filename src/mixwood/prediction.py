@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -21,8 +20,8 @@ from mixwood.cluster_weights import (
 )
 from mixwood.data import stacked
 from mixwood.draws import Draws
-from mixwood.parallel import cpus
 from mixwood.seeding import seed_sequence
+from mixwood.threads import in_threads
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -185,8 +184,6 @@ def _over_rows(count: int, work: Callable[[slice], None]) -> None:
         slice(start, min(start + _ROWS_AT_ONCE, count)) for start in range(0, count, _ROWS_AT_ONCE)
     ]
     if len(portions) == 1:
-        return work(portions[0])
-    with ThreadPoolExecutor(min(cpus(), len(portions))) as pool:
-        for done in [pool.submit(work, rows) for rows in portions]:
-            done.result()
-    return None
+        work(portions[0])
+    else:
+        in_threads(work, portions)

@@ -20,6 +20,7 @@ from mixwood.posterior import Posterior
 from mixwood.samplers import Sampler, Tree, as_sampler
 from mixwood.seeding import chain_seeds, seed_sequence
 from mixwood.starts import start_from
+from mixwood.threads import thread_count
 
 __all__ = ["sample"]
 
@@ -97,8 +98,7 @@ def sample(
     )
     n_chains = whole_number(chains, "chains", at_least=1)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
-    if n_jobs is not None and whole_number(n_jobs, "n_jobs", at_least=-(10**6)) == 0:
-        raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None")
+    thread_count(n_jobs)  # or it says what is wrong
     sequence = seed_sequence(seed)
     resolved, data = model.likelihood.fitted_to(X)
     explicit = replace(model, likelihood=resolved)

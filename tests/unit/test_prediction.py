@@ -63,7 +63,7 @@ def test_predict_uses_the_point_estimate(some_posterior, monkeypatch):
         asked.append((loss, seed))
         return self.labels[0, 0].astype(np.int64)
 
-    monkeypatch.setattr(Posterior, "point_estimate", estimate, raising=False)
+    monkeypatch.setattr(Posterior, "point_estimate", estimate)
     proba = posterior.predict_proba(new, loss="binder", seed=5)
     labels = posterior.predict(new)
     assert asked == [("binder", 5), ("vi", 0)]
@@ -94,7 +94,7 @@ def test_threads_do_not_change_results(make_posterior, monkeypatch):
     new = np.random.default_rng(1).normal(size=(4000, 2))
     results = []
     for processors in (1, 2, 5):
-        monkeypatch.setattr("mixwood.prediction.cpus", lambda p=processors: p)
+        monkeypatch.setattr("mixwood.threads.processors", lambda p=processors: p)
         results.append((posterior.log_density(new), posterior.log_density(new, per_draw=True)))
     for single, parts in results[1:]:
         np.testing.assert_array_equal(single, results[0][0])

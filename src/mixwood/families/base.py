@@ -11,14 +11,15 @@ A likelihood goes through three stages, each a plain function of the one before:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixwood.checks import shown
 from mixwood.data import column_names
+from mixwood.settable import Settable
 
 if TYPE_CHECKING:
     from typing import Self
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from mixwood import _core
 
-__all__ = ["Data", "FloatArray", "IntArray", "Likelihood", "Parameters", "as_likelihood"]
+__all__ = ["Column", "Data", "FloatArray", "IntArray", "Likelihood", "Parameters", "as_likelihood"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -36,7 +37,14 @@ Data: TypeAlias = "FloatArray | csr_array"
 Parameters: TypeAlias = dict[str, FloatArray]
 
 
-class Likelihood(ABC):
+class Column(NamedTuple):
+    """A column's name and, where its entries are codes of levels, those levels."""
+
+    name: str
+    levels: tuple[Any, ...] | None = None
+
+
+class Likelihood(Settable, ABC):
     """The distribution of a cluster's items, with its conjugate prior integrated out."""
 
     #: whether a missing entry (NaN) is skipped, that is, integrated out
@@ -116,6 +124,13 @@ class Likelihood(ABC):
         """
         raise self._cannot_draw()
 
+    def described_columns(self, names: Sequence[str]) -> dict[str, list[Column]]:
+        """Return the columns that parameters are about, by what their names begin with.
+
+        `names` are those of the data's columns, as `check` returns them.
+        """
+        return {"": [Column(name) for name in names]}
+
     def _cannot_draw(self) -> TypeError:
         return TypeError(
             f"the likelihood {type(self).__name__} cannot draw the parameters of its clusters, "
@@ -126,10 +141,6 @@ class Likelihood(ABC):
         """Draw each cluster's parameters from the prior and one row for each label."""
         empty = np.zeros((int(labels.max()) + 1, self.statistic_size))
         return self.draw_rows(self.draw_parameters(empty, rng), labels, rng)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor's arguments, as scikit-learn asks for them."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from mixwood.checks import shown
 from mixwood.data import column_names, column_numbers, is_table, real_matrix, table_columns
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
+from mixwood.families.base import Column, Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.categorical import Categorical
 from mixwood.levels import Levels, codes_of, learn_levels
 
@@ -405,6 +405,14 @@ class Product(Likelihood):
             own = part.draw_parameters(statistics[:, start:end], rng)
             drawn |= {f"{_name(key)}: {name}": values for name, values in own.items()}
         return drawn
+
+    def described_columns(self, names: Sequence[str]) -> dict[str, list[Column]]:
+        """Return the columns of each part, by what the names of its parameters begin with."""
+        assert self.columns is not None
+        levels = self.levels or (None,) * len(self.columns)
+        columns = map(Column, names, levels)
+        found = dict(zip(self.columns, columns, strict=True))
+        return {f"{_name(key)}: ": [found[label] for label in _labels(key)] for key in self.parts}
 
     def draw_rows(
         self,
