@@ -61,9 +61,7 @@ def test_new_tables_are_read_by_name_and_arrays_by_position(table):
     np.testing.assert_array_equal(fitted.check(X), X)  # the columns that are used
     whole = np.insert(X, 0, 77.0, axis=1)  # as wide as the table
     np.testing.assert_array_equal(fitted.check(whole), X)
-    with pytest.raises(
-        ValueError, match=r"columns: 4, but 6 are needed, .* or the 5 that"
-    ):
+    with pytest.raises(ValueError, match=r"columns: 4, but 6 are needed, .* or the 5 that"):
         fitted.check(X[:, 1:])
 
 
@@ -147,6 +145,7 @@ def test_wrong_parts_are_named(parts, error, match):
         ({"x": mw.Gaussian()}, pd.DataFrame({"x": []}), ValueError, "X is empty"),
         ({"x": mw.Gaussian()}, pd.DataFrame({"x": [np.inf, 1]}), ValueError, "inf in row 0"),
         ({"x": mw.Gaussian()}, pd.DataFrame({"x": [np.nan] * 3}), ValueError, "no entry at all"),
+        ({"city": mw.Bernoulli()}, pd.DataFrame(COLUMNS), ValueError, "3 levels, 'bonn', 'köln'"),
         ({"a": mw.Poisson()}, pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "several"),
     ],
 )
