@@ -11,8 +11,9 @@ import numpy as np
 from mixwood.checks import shown
 from mixwood.data import column_names, column_numbers, is_table, real_matrix, table_columns
 from mixwood.families.base import Column, Data, FloatArray, IntArray, Likelihood, Parameters
+from mixwood.families.bernoulli import Bernoulli
 from mixwood.families.categorical import Categorical
-from mixwood.levels import Levels, codes_of, learn_levels
+from mixwood.levels import Levels, codes_of, learn_levels, listed
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -228,6 +229,7 @@ class Product(Likelihood):
             for k, label in enumerate(labels):
                 if _learns_levels(owner[label]):
                     levels[k] = learn_levels(columns[positions[k]])
+                    _refuse_many_levels(owner[label], levels[k], f"column {label!r} of {name}")
         return replace(
             self,
             columns=labels,
@@ -468,6 +470,14 @@ def _learns_levels(likelihood: Likelihood) -> bool:
     """Tell whether the columns of a part are levels; with numbers of categories given, codes."""
     given = isinstance(likelihood, Categorical) and likelihood.n_categories is not None
     return likelihood.reads_levels and not given
+
+
+def _refuse_many_levels(likelihood: Likelihood, levels: Levels | None, name: str) -> None:
+    if isinstance(likelihood, Bernoulli) and levels is not None and len(levels) > 2:
+        raise ValueError(
+            f"{name} has {len(levels)} levels, {listed(levels)}, and Bernoulli takes two; use "
+            "Categorical"
+        )
 
 
 def _with_levels(part: _Slice, levels: list[Levels | None]) -> Likelihood:
