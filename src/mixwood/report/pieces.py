@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = [
     "data_block",
     "escaped",
-    "figure_of",
     "paragraph",
     "picture",
     "section",
@@ -153,10 +151,3 @@ def data_block(key: str, content: Any) -> str:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return f'<script type="application/json" id="{key}">{text}</script>'
-
-
-def figure_of(axes: Axes) -> Figure:
-    """Return the figure that axes are in."""
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    return figure

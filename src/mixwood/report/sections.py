@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mixwood.draws import random_parameters
 from mixwood.report.pieces import (
     escaped,
-    figure_of,
     paragraph,
     picture,
     section,
@@ -19,6 +20,8 @@ from mixwood.report.pieces import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from mixwood.posterior import Posterior
     from mixwood.report.digest import Digest
 
@@ -145,22 +148,40 @@ _WITHOUT_DATA = "The run was saved without its data, which this part of the repo
 
 def _pictures(digest: Digest) -> str:
     some, every = digest.thinned, digest.posterior
-    drawings: list[tuple[str, Callable[[], Any]]] = [
-        ("The items, coloured by cluster", some.plot_clusters),
-        ("How many clusters: the posterior probability of each number", every.plot_n_clusters),
-        ("Co-clustering: how often two items share a cluster", some.plot_similarity),
-    ]
-    return section("pictures", "Pictures", *(_drawn(text, draw) for text, draw in drawings))
+    return section(
+        "pictures",
+        "Pictures",
+        _drawn("The items, coloured by cluster", (8, 5.5), lambda ax: some.plot_clusters(ax=ax)),
+        _drawn(
+            "How many clusters: the posterior probability of each number",
+            (8, 3.2),
+            lambda ax: every.plot_n_clusters(ax=ax),
+        ),
+        _drawn(
+            "Co-clustering: how often two items share a cluster",
+            (6.5, 5.5),
+            lambda ax: some.plot_similarity(ax=ax),
+        ),
+    )
 
 
-def _drawn(description: str, draw: Callable[[], Any]) -> str:
-    """Return a picture, or why there is none: some data cannot be shown so."""
+def _drawn(
+    description: str, size: tuple[float, float], *draw: Callable[[Axes], Any], below: bool = False
+) -> str:
+    """Return a picture of one or more axes, or why there is none: some data have no such picture.
+
+    The figure is not one of pyplot's, so that no window or notebook ever sees it.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    rows, columns = (len(draw), 1) if below else (1, len(draw))
     try:
-        axes = draw()
+        for ax, one in zip(figure.subplots(rows, columns, squeeze=False).flat, draw, strict=True):
+            one(ax)
+        return picture(figure, description)
     except (ValueError, TypeError, MemoryError) as error:
         return paragraph(f"{description}: not drawn. {error}", "soft")
-    axes = np.ravel(axes)[0]
-    return picture(figure_of(axes), description)
 
 
 _TREE_HELP = (
@@ -199,10 +220,12 @@ def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
 
 
 def _chains(digest: Digest) -> str:
+    names = ("log_joint", "n_clusters", *random_parameters(digest.posterior.model.prior))
+    traces = [partial(digest.posterior.plot_trace, name) for name in names]
     return section(
         "chains",
         "The chains",
-        _drawn("Traces of the chains after warm-up", digest.posterior.plot_trace),
+        _drawn("The chains after warm-up", (8, 2.1 * len(traces)), *traces, below=True),
         table(
             digest.summary,
             "summary",

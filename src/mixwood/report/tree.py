@@ -30,15 +30,11 @@ def tree_of(posterior: Posterior, labels: IntArray) -> dict[str, Any]:
     labels : int array of shape (n,)
         The clusters to colour by.
     """
-    from mixwood.dendrogram import MIXED_COLOUR
-    from mixwood.plots import COLOURS
+    from mixwood.plots.style import COLOURS, MIXED_COLOUR, sample_of
     from mixwood.trees import ibhc
 
     X = posterior.data_for("the tree of the report")
-    n = posterior.n_items
-    rows = np.arange(n)
-    if n > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
+    rows = sample_of(posterior.n_items, MOST_ROWS)
     model = replace(posterior.model, likelihood=posterior.resolved)
     hierarchy = ibhc(model, X[rows], seed=0)
     colours = {"colours": list(COLOURS), "mixed": MIXED_COLOUR}
