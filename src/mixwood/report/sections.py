@@ -184,6 +184,7 @@ def _drawn(
         return paragraph(f"{description}: not drawn. {error}", "soft")
 
 
+_TREE_EMPTY = "No merge is chosen: point at one, or click the tree and press Home."
 _TREE_HELP = (
     "Each merge joins two groups of items; the lower, the more alike. Below the dotted line the "
     "probability that a merge is one cluster, P(h), is above 1/2. Point at a merge to see what it "
@@ -215,13 +216,13 @@ def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
         '<button type="button" id="tree-all">Whole tree</button></div>',
         '<svg id="tree" viewBox="0 0 1000 430" tabindex="0" role="application" '
         'aria-label="Tree of the items" aria-describedby="tree-help"></svg>',
-        '<div id="node" aria-live="polite"></div>',
+        f'<div id="node" aria-live="polite">{paragraph(_TREE_EMPTY, "soft")}</div>',
     )
 
 
 def _chains(digest: Digest) -> str:
     names = ("log_joint", "n_clusters", *random_parameters(digest.posterior.model.prior))
-    traces = [partial(digest.posterior.plot_trace, name) for name in names]
+    traces = [partial(_trace, digest.posterior, name) for name in names]
     return section(
         "chains",
         "The chains",
@@ -233,6 +234,13 @@ def _chains(digest: Digest) -> str:
             "quantity",
         ),
     )
+
+
+def _trace(posterior: Posterior, name: str, ax: Axes) -> None:
+    posterior.plot_trace(name, ax=ax)
+    legend = ax.get_legend()
+    if legend is not None and name != "log_joint":  # the first has it for all
+        legend.remove()
 
 
 def _run(digest: Digest) -> str:

@@ -162,7 +162,7 @@ def test_one_item_and_one_cluster():
 
 
 def test_hundreds_of_clusters(make_posterior):
-    X = np.arange(600.0)[:, None]
+    X = np.random.default_rng(seed_of("hundreds")).normal(size=(600, 2))
     posterior = make_posterior(mw.Gaussian(), X=X, items=600, clusters=300, draws=3)
     page = Page(render(posterior, About("x")))
     assert " more" in page.text
