@@ -39,18 +39,6 @@ def read(name):
     return table.astype(float), None if labels.max() < 0 else labels
 
 
-def adjusted_rand(first, second):
-    """Return the adjusted Rand index of two partitions."""
-    a, b = (np.unique(labels, return_inverse=True)[1] for labels in (first, second))
-    table = np.zeros((a.max() + 1, b.max() + 1))
-    np.add.at(table, (a, b), 1)
-    together, rows, columns = (
-        (c * (c - 1)).sum() / 2 for c in (table, table.sum(axis=1), table.sum(axis=0))
-    )
-    expected = rows * columns / (len(a) * (len(a) - 1) / 2)
-    return (together - expected) / ((rows + columns) / 2 - expected)
-
-
 def picture(name, likelihood):
     """Write the picture of one data set, and print what there is to say."""
     X, truth = read(name)
@@ -62,7 +50,6 @@ def picture(name, likelihood):
     post.plot_n_clusters(ax=number)
     path = TARGET / f"{name}.png"
     path.parent.mkdir(exist_ok=True)
-    # Few colours: a palette makes the file small.
     figure.savefig(path, dpi=80, pil_kwargs={"optimize": True})
     labels = post.point_estimate()
     low, high = np.quantile(post.n_clusters, [0.05, 0.95], method="nearest")
@@ -72,7 +59,11 @@ def picture(name, likelihood):
         f"{name}: {X.shape[0]} x {X.shape[1]}, {post.n_clusters.mean():.1f} clusters on average, "
         f"90% {low} to {high}; estimate {len(sizes)}, sizes {sizes[:12].tolist()}; "
         f"ball {post.credible_ball().radius:.2f} bits; r_hat {r_hat:.2f}; "
-        + ("no labels" if truth is None else f"adjusted Rand {adjusted_rand(labels, truth):.2f}")
+        + (
+            "no labels"
+            if truth is None
+            else f"adjusted Rand {mw.partitions.adjusted_rand(labels, truth):.2f}"
+        )
         + f"; {path.stat().st_size / 1000:.0f} KB",
         flush=True,
     )

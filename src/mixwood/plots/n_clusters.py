@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood.plots.style import COLOURS, axes_or_new
+from mixwood.plots.style import COLOURS, axes_or_new, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,11 +31,10 @@ def plot_n_clusters(posterior: Posterior, ax: Axes | None = None) -> Axes:
         for k, share in enumerate(shares):
             label = "_" if k else "each chain"  # one entry of the legend for all
             ax.hlines(share, values - 0.4, values + 0.4, "black", lw=1, alpha=0.45, label=label)
-        ax.legend(fontsize="small", frameon=False)
+        legend_above(ax)
     ax.set(xlabel="number of clusters", ylabel="posterior probability")
-    ax.set_xlim(
-        values[0] - max(0.6, 2 - len(values) / 2), values[-1] + max(0.6, 2 - len(values) / 2)
-    )
+    margin = max(0.6, 2 - len(values) / 2)  # a single bar is not as wide as the picture
+    ax.set_xlim(values[0] - margin, values[-1] + margin)
     ax.set_ylim(0, None)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
