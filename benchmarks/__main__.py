@@ -6,6 +6,7 @@ import sys
 
 from benchmarks import (
     custom_family,
+    estimates,
     gibbs,
     paper_tree,
     prediction,
@@ -28,6 +29,7 @@ def main(names: list[str]) -> None:
         *tree_sampler.BENCHMARKS,
         *prediction.BENCHMARKS,
         *custom_family.BENCHMARKS,
+        *estimates.BENCHMARKS,
     )
     known = {benchmark.__name__: benchmark for benchmark in benchmarks}
     for name in names:

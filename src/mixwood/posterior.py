@@ -124,9 +124,9 @@ class Posterior(Draws):
         loss : {"vi", "binder"}
             As in `point_estimate`, which minimizes it.
         """
-        from mixwood.partitions import expected_loss
+        from mixwood.partitions import checked_labels, expected_loss
 
-        return expected_loss(self.labels, labels, loss, name="labels")
+        return expected_loss(self.labels, checked_labels(labels, "labels", self.n_items), loss)
 
     def credible_ball(self, level: float = 0.95, loss: str = "vi", seed: Any = 0) -> CredibleBall:
         """Return how far the draws are from the point estimate, and those at the edge.

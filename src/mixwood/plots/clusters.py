@@ -58,11 +58,10 @@ def plot_clusters(
         if with_density:
             _draw_contours(ax, posterior, plane)
         _draw_scatter(ax, plane, labels, sure)
-    unsure = f"; {np.mean(~sure):.0%} unsure (hollow)" if not sure.all() else ""
+    unsure = "" if sure.all() else f"; hollow: {np.mean(~sure):.0%} unsure"
     ax.set(xlabel=plane.names[0], ylabel=plane.names[1] or "density")
     ax.set_title(
-        f"{counted(len(items), 'item', posterior.n_items)} in "
-        f"{counted(clusters, 'cluster')}{unsure}",
+        f"{counted(len(items), 'item', posterior.n_items)}, {counted(clusters, 'cluster')}{unsure}",
         fontsize="medium",
     )
     return ax

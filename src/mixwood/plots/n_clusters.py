@@ -28,9 +28,9 @@ def plot_n_clusters(posterior: Posterior, ax: Axes | None = None) -> Axes:
     shares = np.stack([np.mean(posterior.n_clusters == k, axis=1) for k in values], axis=1)
     ax.bar(values, shares.mean(axis=0), color=COLOURS[0], alpha=0.85)
     if posterior.n_chains > 1 and len(values) <= _MOST_MARKED:
-        for share in shares:
-            ax.plot(values, share, "_", color="black", markersize=9, markeredgewidth=1, alpha=0.45)
-        ax.plot([], [], "_", color="black", markersize=9, alpha=0.45, label="each chain")
+        for k, share in enumerate(shares):
+            label = "_" if k else "each chain"  # one entry of the legend for all
+            ax.hlines(share, values - 0.4, values + 0.4, "black", lw=1, alpha=0.45, label=label)
         ax.legend(fontsize="small", frameon=False)
     ax.set(xlabel="number of clusters", ylabel="posterior probability")
     ax.set_xlim(

@@ -30,7 +30,7 @@ def plot_similarity(posterior: Posterior, ax: Axes | None = None, max_items: int
     bar = ax.get_figure().colorbar(image, ax=ax, shrink=0.85)  # type: ignore[union-attr]
     bar.set_label("probability of one cluster")
     title = counted(len(items), "item", posterior.n_items)
-    ax.set(title=f"{title}, those often together side by side", xticks=[], yticks=[])
+    ax.set(title=f"{title}, sorted", xticks=[], yticks=[])
     ax.title.set_fontsize("medium")
     return ax
 

@@ -52,7 +52,7 @@ def test_two_columns_are_drawn_as_they_are(make_posterior):
         assert colours[at].upper() == COLOURS[estimate[row] % 8]
         assert filled[at] == sure[row]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("column 0", "column 1")
-    assert axes.get_title().startswith(f"12 items in {estimate.max() + 1} cluster")
+    assert axes.get_title().startswith(f"12 items, {estimate.max() + 1} cluster")
 
 
 def test_contours_are_those_of_the_predictive_density(make_posterior):
@@ -133,13 +133,13 @@ def test_items_that_are_all_alike(make_posterior, d):
     posterior = make_posterior(Gaussian(), X=np.ones((6, d)), clusters=1)
     axes = plot_clusters(posterior, ax=new_axes())
     assert len(marks(axes)[0]) == 6
-    assert axes.get_title() == "6 items in 1 cluster"
+    assert axes.get_title() == "6 items, 1 cluster"
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_one_item(make_posterior, d):
     axes = plot_clusters(make_posterior(Gaussian(), X=np.ones((1, d))), ax=new_axes())
-    assert axes.get_title() == "1 item in 1 cluster"
+    assert axes.get_title() == "1 item, 1 cluster"
 
 
 def test_hundreds_of_clusters(make_posterior):
@@ -153,7 +153,7 @@ def test_of_many_items_a_sample_is_drawn_and_the_title_says_so(make_posterior):
     posterior = make_posterior(items=300, draws=3)
     axes = plot_clusters(posterior, ax=new_axes(), max_items=50)
     assert len(marks(axes)[0]) == 50
-    assert axes.get_title().startswith("50 of 300 items in ")
+    assert axes.get_title().startswith("50 of 300 items, ")
 
 
 def test_column_names_are_on_the_axes(make_posterior):

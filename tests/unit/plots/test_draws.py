@@ -46,17 +46,16 @@ def test_number_of_clusters(make_posterior):
         k = round(bar.get_x() + bar.get_width() / 2)
         assert bar.get_height() == pytest.approx(np.mean(posterior.n_clusters == k))
     assert sum(bar.get_height() for bar in axes.patches) == pytest.approx(1)
-    chains = [line for line in axes.lines if len(line.get_ydata())]
-    assert len(chains) == 3
-    for line, draws in zip(chains, posterior.n_clusters, strict=True):
-        for k, share in zip(*line.get_data(), strict=True):
-            assert share == pytest.approx(np.mean(draws == k))
+    assert len(axes.collections) == 3
+    for marks, draws in zip(axes.collections, posterior.n_clusters, strict=True):
+        for (left, share), (right, _) in marks.get_segments():
+            assert share == pytest.approx(np.mean(draws == (left + right) / 2))
 
 
 def test_number_of_clusters_of_one_chain_and_of_one_number(make_posterior):
     axes = make_posterior(chains=1, clusters=1).plot_n_clusters(ax=new_axes())
     assert [bar.get_height() for bar in axes.patches] == [1]
-    assert not axes.lines
+    assert not axes.collections
     low, high = axes.get_xlim()
     assert high - low > 2  # not one bar as wide as the picture
 
