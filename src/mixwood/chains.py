@@ -285,14 +285,18 @@ class RunningChain:
             if self._store.is_due and not self._stopped:
                 self._write_checkpoint(self._store)
 
-    def close(self) -> None:
-        """Store what is left: after this, nothing is done any more."""
-        if self._store is None:
+    def finish(self) -> None:
+        """Store what is left."""
+        if self._store is None or self._cut:
             return
         before = self._store.checkpoint
-        if not self._cut and (before is None or before.iterations < self.iterations):
+        if before is None or before.iterations < self.iterations:
             self._write_checkpoint(self._store)
-        self._store.close()
+
+    def close(self) -> None:
+        """Let go of the store: after this, nothing is done any more."""
+        if self._store is not None:
+            self._store.close()
 
     def _read_begun_files(self, store: ChainStore) -> None:
         """Fetch the draws in files that are not full: they are written anew with more."""

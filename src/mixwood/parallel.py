@@ -31,6 +31,7 @@ from mixwood.samplers import Sampler
 
 if TYPE_CHECKING:
     from mixwood import _core
+    from mixwood.runs.checkpoint import Checkpoint
 
 __all__ = ["Job", "run_jobs"]
 
@@ -106,9 +107,12 @@ def _run_alone(job: Job, number: int) -> tuple[NDArray[np.int32], ChainResult]:
     family = bind_family(job.model, job.X, job.sampler)
     labels = _room_for_labels(job, 1)[0]
     chain = _start(job, number, family, labels, _deadline(job))
-    while not chain.finished:
-        chain.advance()
-    chain.close()
+    try:
+        while not chain.finished:
+            chain.advance()
+        chain.finish()
+    finally:
+        chain.close()
     return labels, chain.result()
 
 
@@ -141,11 +145,21 @@ def _start(
         if store.checkpoint is None:
             chain, stream = _start_anew(job, number, family)
         else:
-            chain, stream = load_chain(job.model, job.X, job.sampler, family, store.checkpoint)
+            chain, stream = _load(job, family, store.checkpoint, store.path)
+        block = np.empty((store.arrays.label_rows, n), dtype=np.int32)
+        return RunningChain(chain, stream, job.plan, block, job.log_constant, deadline, store)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _load(
+    job: Job, family: _core.Family, checkpoint: Checkpoint, path: Path
+) -> tuple[_core.Chain, np.random.BitGenerator]:
+    try:
+        return load_chain(job.model, job.X, job.sampler, family, checkpoint)
     except ValueError as error:
-        raise ValueError(f"{store.path} cannot be gone on from: {error}") from error
-    block = np.empty((store.arrays.label_rows, n), dtype=np.int32)
-    return RunningChain(chain, stream, job.plan, block, job.log_constant, deadline, store)
+        raise ValueError(f"{path} cannot be gone on from: {error}") from error
 
 
 def _start_anew(
@@ -166,10 +180,26 @@ def _run_in_threads(
     deadline = _deadline(job)
     family = bind_family(job.model, job.X, job.sampler)
     labels = _room_for_labels(job, len(numbers))
-    with ThreadPoolExecutor(workers) as pool:  # some grow trees first
-        chains = list(
-            pool.map(lambda k, room: _start(job, k, family, room, deadline), numbers, labels)
-        )
+    started: list[RunningChain] = []
+
+    def start(number: int, room: NDArray[np.int32]) -> RunningChain:
+        chain = _start(job, number, family, room, deadline)
+        started.append(chain)
+        return chain
+
+    try:
+        with ThreadPoolExecutor(workers) as pool:  # some grow trees first
+            chains = list(pool.map(start, numbers, labels))
+        _run_in_slices(chains, job, numbers, workers, progress)
+    finally:
+        for chain in started:
+            chain.close()
+    return labels, [chain.result() for chain in chains]
+
+
+def _run_in_slices(
+    chains: Sequence[RunningChain], job: Job, numbers: Sequence[int], workers: int, progress: bool
+) -> None:
     waiting: queue.PriorityQueue[tuple[int, int]] = queue.PriorityQueue()
     for k, chain in enumerate(chains):
         waiting.put((chain.iterations, k))
@@ -185,12 +215,11 @@ def _run_in_threads(
                 if progress:
                     display.update(k, *chains[k].progress())
                 if chains[k].finished:
-                    chains[k].close()
+                    chains[k].finish()
                 else:
                     waiting.put((chains[k].iterations, k))
 
         _run_to_the_end(work, workers, chains)
-    return labels, [chain.result() for chain in chains]
 
 
 def _run_to_the_end(work: Callable[[], None], workers: int, chains: Sequence[RunningChain]) -> None:
@@ -200,7 +229,7 @@ def _run_to_the_end(work: Callable[[], None], workers: int, chains: Sequence[Run
         try:
             _wait_for(running)
         except KeyboardInterrupt:
-            warnings.warn("interrupted: the chains end here", RuntimeWarning, stacklevel=6)
+            warnings.warn("interrupted: the chains end here", RuntimeWarning, stacklevel=7)
             for chain in chains:
                 chain.end()
             try:

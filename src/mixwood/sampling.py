@@ -131,7 +131,9 @@ def sample(
     from mixwood.runs.resume import begin
 
     check_destination(store)
-    bind_family(explicit, data, chosen)  # what cannot be run is refused before a folder is made
+    with warnings.catch_warnings():  # they come once more when the chains start
+        warnings.simplefilter("ignore")
+        bind_family(explicit, data, chosen)  # what cannot be run shall make no folder
     labels = init if isinstance(init, str) else np.asarray(init)
     going = Plan(chosen, labels, sequence, plan.warmup, plan.thin)
     about = Description(
