@@ -21,7 +21,7 @@ from mixwood.seeding import chain_seeds, seed_sequence
 from mixwood.starts import start_from
 from mixwood.versions import versions
 
-__all__ = ["sample", "warn_or_refuse"]
+__all__ = ["check_jobs", "sample", "warn_or_refuse"]
 
 
 def sample(
@@ -99,8 +99,7 @@ def sample(
     )
     n_chains = whole_number(chains, "chains", at_least=1)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
-    if n_jobs is not None and whole_number(n_jobs, "n_jobs", at_least=-(10**6)) == 0:
-        raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None")
+    check_jobs(n_jobs)
     sequence = seed_sequence(seed)
     data = model.likelihood.check(X)
     resolved = model.likelihood.resolve(data)
@@ -193,6 +192,12 @@ def warn_or_refuse(shortest: int, asked: int, errors: list[str], advice: str = "
             RuntimeWarning,
             stacklevel=4,
         )
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Raise unless it is a number of threads, negative for all, or None."""
+    if n_jobs is not None and whole_number(n_jobs, "n_jobs", at_least=-(10**6)) == 0:
+        raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None")
 
 
 def _refuse_beyond_memory(needed: int) -> None:
