@@ -20,14 +20,17 @@ from mixwood.families import (
     Likelihood,
     Multinomial,
     Poisson,
+    Product,
     SphericalGaussian,
+    conjugate_family,
 )
 from mixwood.model import Mixture
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
 from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
-    from mixwood import datasets, reference, testing
+    from mixwood import datasets, partitions, reference, testing
+    from mixwood.estimators import MixtureClustering as MixtureClustering
     from mixwood.hierarchy import Hierarchy
     from mixwood.posterior import Posterior
     from mixwood.runs.reading import load
@@ -53,15 +56,18 @@ __all__ = [
     "PitmanYor",
     "Poisson",
     "Posterior",
+    "Product",
     "Slice",
     "SphericalGaussian",
     "SplitMerge",
     "Tree",
     "bhc",
+    "conjugate_family",
     "datasets",
     "hyper",
     "ibhc",
     "load",
+    "partitions",
     "reference",
     "resume",
     "sample",
@@ -72,6 +78,7 @@ __all__ = [
 #: What is imported only when it is first asked for, and where it is.
 _LATER = {
     "Hierarchy": "mixwood.hierarchy",
+    "MixtureClustering": "mixwood.estimators",
     "Posterior": "mixwood.posterior",
     "bhc": "mixwood.trees",
     "ibhc": "mixwood.trees",
@@ -80,7 +87,7 @@ _LATER = {
     "sample": "mixwood.sampling",
     "simulate": "mixwood.simulation",
 }
-_MODULES = ("datasets", "reference", "testing")
+_MODULES = ("datasets", "partitions", "reference", "testing")
 
 
 def __getattr__(name: str) -> Any:
@@ -102,4 +109,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    # MixtureClustering is not in __all__: `from mixwood import *` must not need scikit-learn.
+    return sorted([*__all__, "MixtureClustering", "__version__"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import queue
 import time
 import warnings
@@ -28,6 +27,7 @@ from mixwood.families.base import Data
 from mixwood.model import Mixture
 from mixwood.progress import Progress
 from mixwood.samplers import Sampler
+from mixwood.threads import thread_count
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -73,15 +73,7 @@ def run_jobs(
     """
     if _foreign_backend():
         return _run_on_joblib(job, numbers, n_jobs)
-    workers = _cpus() if n_jobs is None or n_jobs < 0 else n_jobs
-    return _run_in_threads(job, numbers, min(workers, len(numbers)), progress)
-
-
-def _cpus() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return _run_in_threads(job, numbers, min(thread_count(n_jobs), len(numbers)), progress)
 
 
 def _foreign_backend() -> bool:

@@ -12,16 +12,16 @@ import numpy as np
 
 from mixwood.chains import ChainPlan, bind_family
 from mixwood.checks import positive_number, shown, whole_number
-from mixwood.data import column_names
 from mixwood.model import Mixture
 from mixwood.parallel import Job, run_jobs
 from mixwood.posterior import Posterior
 from mixwood.samplers import Sampler, Tree, as_sampler
 from mixwood.seeding import chain_seeds, seed_sequence
 from mixwood.starts import start_from
+from mixwood.threads import thread_count
 from mixwood.versions import versions
 
-__all__ = ["check_jobs", "sample", "warn_or_refuse"]
+__all__ = ["sample", "warn_or_refuse"]
 
 
 def sample(
@@ -99,10 +99,9 @@ def sample(
     )
     n_chains = whole_number(chains, "chains", at_least=1)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
-    check_jobs(n_jobs)
+    thread_count(n_jobs)  # or it says what is wrong
     sequence = seed_sequence(seed)
-    data = model.likelihood.check(X)
-    resolved = model.likelihood.resolve(data)
+    resolved, data = model.likelihood.fitted_to(X)
     explicit = replace(model, likelihood=resolved)
     start = start_from(init, explicit, data)
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
@@ -122,7 +121,7 @@ def sample(
     constant = float(np.sum(resolved.row_constants(data)))
     seeds = chain_seeds(sequence, n_chains)
     job = Job(explicit, data, chosen, plan, limit, constant, start, seeds)
-    names = column_names(X)
+    names = resolved.names_in(X)
     if store is None:
         return _run(job, model, settings, names, n_jobs, progress)
     from mixwood.runs.description import Description, Plan
@@ -192,12 +191,6 @@ def warn_or_refuse(shortest: int, asked: int, errors: list[str], advice: str = "
             RuntimeWarning,
             stacklevel=4,
         )
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """Raise unless it is a number of threads, negative for all, or None."""
-    if n_jobs is not None and whole_number(n_jobs, "n_jobs", at_least=-(10**6)) == 0:
-        raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None")
 
 
 def _refuse_beyond_memory(needed: int) -> None:

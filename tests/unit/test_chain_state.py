@@ -14,6 +14,7 @@ from mixwood.families import (
     Gaussian,
     Multinomial,
     Poisson,
+    Product,
     SphericalGaussian,
 )
 from mixwood.model import Mixture
@@ -24,6 +25,7 @@ from mixwood.testing import seed_of
 RNG = np.random.default_rng(seed_of("chain state"))
 POINTS = RNG.normal(size=(60, 2)) + 4 * RNG.integers(0, 3, (60, 1))
 COUNTS = RNG.poisson(1.0 + 3 * RNG.integers(0, 3, (60, 1)), (60, 4))
+WITHOUT = RNG.random((60, 2)) < 0.2
 FAMILIES = {
     "Gaussian": (Gaussian(), POINTS),
     "DiagonalGaussian": (DiagonalGaussian(), POINTS),
@@ -33,6 +35,10 @@ FAMILIES = {
     "Bernoulli": (Bernoulli(), COUNTS > 2),
     "Categorical": (Categorical(), COUNTS),
     "Poisson": (Poisson(), COUNTS),
+    "Product": (
+        Product({(0, 1): Gaussian(), (2, 3): Multinomial(), 4: Poisson(), 5: Categorical()}),
+        np.column_stack((POINTS, COUNTS[:, :2], np.where(WITHOUT, np.nan, COUNTS[:, 2:]))),
+    ),
 }
 SAMPLERS = {
     "Gibbs": Gibbs(),
@@ -49,8 +55,8 @@ PRIORS = {"NGGP": NGGP(), "DP": DirichletProcess(alpha=hyper.Gamma(2, 1)), "PY":
 
 def chain_over(family="Gaussian", sampler="Gibbs", prior="NGGP", seed=1, start=None):
     likelihood, X = FAMILIES[family]
-    X = likelihood.check(X)
-    model = Mixture(likelihood.resolve(X), PRIORS[prior])
+    resolved, X = likelihood.fitted_to(X)
+    model = Mixture(resolved, PRIORS[prior])
     stream = np.random.PCG64(seed)
     labels = np.zeros(X.shape[0], dtype=np.int32) if start is None else start
     return make_chain(model, X, labels, stream, SAMPLERS[sampler]), stream
@@ -145,7 +151,7 @@ def test_a_state_of_other_rows_is_refused():
 
 
 @pytest.mark.parametrize("sampler", ["Gibbs", "SplitMerge", "PaperTree", "Tree", "Tree, blocks"])
-@pytest.mark.parametrize("family", ["Gaussian", "DiagonalGaussian", "Multinomial", "Poisson"])
+@pytest.mark.parametrize("family", ["Gaussian", "DiagonalGaussian", "Multinomial", "Product"])
 def test_damaged_states_are_refused_or_run(family, sampler, damaged):
     """Whatever the bytes: a ValueError, or a chain that runs (or says what is wrong)."""
     rng = np.random.default_rng(seed_of(f"damage {family} {sampler}"))

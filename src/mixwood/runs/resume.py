@@ -26,9 +26,10 @@ from mixwood.runs.draw_arrays import DrawArrays
 from mixwood.runs.folders import ARRAYS, LOCK, existing_run, new_run
 from mixwood.runs.lock import locked
 from mixwood.runs.reading import read_checkpoints, read_posterior
-from mixwood.sampling import check_jobs, warn_or_refuse
+from mixwood.sampling import warn_or_refuse
 from mixwood.seeding import chain_seeds
 from mixwood.starts import start_from
+from mixwood.threads import thread_count
 from mixwood.versions import differing, versions
 
 __all__ = ["begin", "resume"]
@@ -129,7 +130,7 @@ def resume(
     folder = existing_run(path)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     asked = None if draws is None else whole_number(draws, "draws", at_least=1)
-    check_jobs(n_jobs)
+    thread_count(n_jobs)  # or it says what is wrong
     _plan_of(folder, read_description(folder))  # before a lock is left in what is no such run
     with locked(folder / LOCK):
         about = read_description(folder)
