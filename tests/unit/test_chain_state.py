@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import lgamma, log
+
 import numpy as np
 import pytest
 
+import mixwood as mw
 from mixwood import hyper
 from mixwood.chains import make_chain
 from mixwood.families import (
@@ -54,7 +57,7 @@ PRIORS = {"NGGP": NGGP(), "DP": DirichletProcess(alpha=hyper.Gamma(2, 1)), "PY":
 
 
 def chain_over(family="Gaussian", sampler="Gibbs", prior="NGGP", seed=1, start=None):
-    likelihood, X = FAMILIES[family]
+    likelihood, X = FAMILIES[family] if isinstance(family, str) else family
     resolved, X = likelihood.fitted_to(X)
     model = Mixture(resolved, PRIORS[prior])
     stream = np.random.PCG64(seed)
@@ -91,6 +94,39 @@ def test_a_chain_goes_on_from_its_state_to_the_last_bit(family, sampler):
         assert path(other, 7) == expected
         assert other_stream.state == stream.state
         other.check()
+
+
+def _accumulate(x, statistic):
+    statistic[0] += x[0]
+
+
+def _log_marginal(n, statistic, parameters):
+    a, b = parameters
+    return a * log(b) - lgamma(a) + lgamma(a + n) - (a + n) * log(b + statistic[0])
+
+
+@pytest.mark.parametrize("sampler", ["Gibbs", "PaperTree", "Tree"])
+def test_a_users_own_family(sampler, tmp_path):
+    pytest.importorskip("numba")
+    own = mw.conjugate_family(1, _accumulate, _log_marginal, name="exponential", parameters=[2, 1])
+    X = np.abs(POINTS[:, :1])
+    options = {
+        "draws": 5,
+        "warmup": 2,
+        "chains": 1,
+        "progress": False,
+        "sampler": SAMPLERS[sampler],
+    }
+    chain, stream = chain_over((own, X), sampler)
+    chain.iterate(10)
+    state, random = chain.save_state(), stream.state
+    expected = path(chain, 5)
+    chain.load_state(state)
+    stream.state = random
+    assert path(chain, 5) == expected  # the reports are part of the state, too
+    with pytest.raises(TypeError, match="cannot be saved"):  # functions have no place in a file
+        mw.sample(mw.Mixture(own), X, store=tmp_path / "run", **options)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("prior", PRIORS)
