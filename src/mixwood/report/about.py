@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood.array_store import read_json
+from mixwood.runs.files import read_json
 from mixwood.reference.gibbs import in_order_of_appearance
 
 __all__ = ["About", "Known"]
