@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mixwood.cli.messages import say
-from mixwood.storage import ARRAYS, COMPANIONS, DESCRIPTION
+from mixwood.runs.folders import COMPANIONS, DESCRIPTION, OURS
 
 if TYPE_CHECKING:
     from mixwood.report import About
 
 __all__ = ["RunFolder", "free_folder"]
 
-_OURS = (DESCRIPTION, ARRAYS, *COMPANIONS)
+_OURS = (*OURS, *COMPANIONS)
 
 
 def free_folder(wanted: Path) -> Path:
