@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    custom_family,
+    estimates,
     gibbs,
     paper_tree,
     prediction,
@@ -28,6 +30,8 @@ def main(names: list[str]) -> None:
         *tree_sampler.BENCHMARKS,
         *storage.BENCHMARKS,
         *prediction.BENCHMARKS,
+        *custom_family.BENCHMARKS,
+        *estimates.BENCHMARKS,
     )
     known = {benchmark.__name__: benchmark for benchmark in benchmarks}
     for name in names:

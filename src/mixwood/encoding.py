@@ -45,6 +45,7 @@ CLASSES = {
         "Product",
         "SphericalGaussian",
     ),
+    "families.layout": ("TableLayout",),
     "model": ("Mixture",),
     "samplers": ("Gibbs", "PaperTree", "Slice", "SplitMerge", "Tree"),
 }

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mixwood/family/any_statistics.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/kernels.hpp"
 
@@ -60,22 +61,9 @@ class PartAtoms {
 };
 
 // One family and the rows that have something for it: the others add nothing.
-class Part {
+class Part : public AnyStatistics {
  public:
-  Part() = default;
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-  virtual ~Part() = default;
-
-  virtual int statistic_size() const = 0;
   virtual bool is_count(int entry) const = 0;
-  virtual void observe(double* s, int row) const = 0;
-  virtual void forget(double* s, int row) const = 0;
-  virtual void merge(double* s, const double* t) const = 0;
-  virtual void subtract(double* s, const double* t) const = 0;
-  virtual double log_marginal(const double* s) const = 0;
-  virtual double log_alone(int row) const = 0;
-  virtual bool has_atoms() const = 0;
   virtual std::unique_ptr<PartClusters> clusters() const = 0;
   virtual std::unique_ptr<PartAtoms> atoms() const = 0;
 };
