@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood.array_store import read_json
 from mixwood.reference.gibbs import in_order_of_appearance
+from mixwood.runs.files import read_json
 
 __all__ = ["About", "Known"]
 
