@@ -12,6 +12,7 @@ from benchmarks import (
     prediction,
     record,
     samplers,
+    storage,
     tree_sampler,
     trees,
 )
@@ -27,6 +28,7 @@ def main(names: list[str]) -> None:
         *trees.BENCHMARKS,
         *paper_tree.BENCHMARKS,
         *tree_sampler.BENCHMARKS,
+        *storage.BENCHMARKS,
         *prediction.BENCHMARKS,
         *custom_family.BENCHMARKS,
         *estimates.BENCHMARKS,

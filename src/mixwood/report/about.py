@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mixwood.array_store import read_json
 from mixwood.partitions import adjusted_rand
+from mixwood.runs.files import read_json
 
 __all__ = ["About", "Known"]
 

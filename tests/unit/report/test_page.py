@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 import mixwood as mw
 import mixwood.report.digest
+import mixwood.report.sections
 import mixwood.report.tree
 from mixwood.report import About, Digest, Known, write_report
 from mixwood.report import render as rendered
@@ -62,6 +63,12 @@ def fitted(X, likelihood, name, **options):
     return mw.sample(mw.Mixture(likelihood), X, seed=seed_of(name), **options)
 
 
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """Leave out what takes the most time, where a test is about something else."""
+    monkeypatch.setattr(mixwood.report.sections, "_drawn", lambda *_, **__: "")
+
+
 @pytest.fixture(scope="module")
 def blobs():
     rng = np.random.default_rng(seed_of("blobs"))
@@ -74,10 +81,15 @@ def posterior(blobs):
 
 
 @pytest.fixture(scope="module")
-def page(posterior):
+def text(posterior):
     known = Known("kind", np.repeat(np.arange(3), 20).tolist(), ["a", "b", "c"])
     about = About("blobs.csv", "all 2 columns are numbers", known, None, {"id": "numbers the rows"})
-    return Page(render(posterior, about, "my run"))
+    return render(posterior, about, "my run")
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
 
 
 def test_the_answer_is_there(page, posterior):
@@ -106,9 +118,7 @@ def test_a_run_that_is_not_long_enough_says_how_to_go_on(page, posterior):
     assert re.search(r"mixwood resume 'my run' --draws \d+00", page.text)
 
 
-def test_nothing_comes_from_outside(posterior):
-    text = render(posterior, About("x"))
-    page = Page(text)
+def test_nothing_comes_from_outside(text, page):
     assert "http:" not in text.split("<main>")[0]
     for _, attributes in page.elements:
         for key in ("src", "href", "data", "action", "srcset"):
@@ -131,11 +141,6 @@ def test_the_names_of_others_are_only_text(blobs):
     assert len(page.all("script")) == 2
     assert "onerror" not in {key for _, attributes in page.elements for key in attributes}
     assert len(page.all("img")) == 4
-    counts = csr_array(np.random.default_rng(0).poisson(1.0, (12, 3)))
-    words = fitted(counts, mw.Multinomial(), "words")
-    page = Page(render(words, About("x", words=[EVIL, "b", "c"])))
-    assert len(page.all("script")) == 2
-    assert "<script>alert(1)</script>" in page.text
 
 
 def test_data_cannot_end_their_element():
@@ -173,9 +178,10 @@ def test_counts_with_words_name_them():
     rng = np.random.default_rng(seed_of("counts"))
     counts = csr_array(rng.poisson(np.repeat([[9, 0.1, 0.1], [0.1, 9, 0.1]], 15, axis=0)))
     posterior = fitted(counts, mw.Multinomial(), "counts")
-    page = Page(render(posterior, About("bag", words=["ash", "birch", "fir"])))
-    assert "ash" in page.text
+    page = Page(render(posterior, About("bag", words=[EVIL, "birch", "fir"])))
     assert "birch" in page.text
+    assert len(page.all("script")) == 2
+    assert "<script>alert(1)</script>" in page.text
 
 
 def test_a_run_without_data_says_so(tmp_path, posterior):
@@ -185,7 +191,7 @@ def test_a_run_without_data_says_so(tmp_path, posterior):
     assert "tree-data" not in page.data
 
 
-def test_a_large_run_is_sampled_and_says_so(blobs, posterior, monkeypatch):
+def test_a_large_run_is_sampled_and_says_so(posterior, monkeypatch, without_pictures):
     monkeypatch.setattr(mixwood.report.tree, "MOST_ROWS", 20)
     monkeypatch.setattr(mixwood.report.tree, "MOST_LEAVES", 10)
     page = Page(render(posterior, About("x")))
@@ -196,14 +202,16 @@ def test_a_large_run_is_sampled_and_says_so(blobs, posterior, monkeypatch):
     assert len(tree["nodes"]) == 19
 
 
-def test_many_draws_are_thinned_for_the_estimate_and_it_says_so(posterior, monkeypatch):
+def test_many_draws_are_thinned_for_the_estimate_and_it_says_so(
+    posterior, monkeypatch, without_pictures
+):
     monkeypatch.setattr(mixwood.report.digest, "MOST_LABELS", 60 * 2 * 7)
     digest = Digest(posterior, About("x"))
     assert digest.thinned.labels.shape == (2, 7, 60)
     assert "from 7 of each chain's 20 draws" in " ".join(Page(rendered(digest)).text.split())
 
 
-def test_writing_replaces_the_file_whole(tmp_path, posterior):
+def test_writing_replaces_the_file_whole(tmp_path, posterior, without_pictures):
     target = tmp_path / "report.html"
     target.write_text("old")
     write_report(posterior, target)
