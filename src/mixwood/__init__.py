@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from mixwood.estimators import MixtureClustering as MixtureClustering
     from mixwood.hierarchy import Hierarchy
     from mixwood.posterior import Posterior
+    from mixwood.runs.reading import load
+    from mixwood.runs.resume import resume
     from mixwood.sampling import sample
     from mixwood.simulation import simulate
-    from mixwood.storage import load
     from mixwood.trees import bhc, ibhc
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "load",
     "partitions",
     "reference",
+    "resume",
     "sample",
     "simulate",
     "testing",
@@ -80,7 +82,8 @@ _LATER = {
     "Posterior": "mixwood.posterior",
     "bhc": "mixwood.trees",
     "ibhc": "mixwood.trees",
-    "load": "mixwood.storage",
+    "load": "mixwood.runs.reading",
+    "resume": "mixwood.runs.resume",
     "sample": "mixwood.sampling",
     "simulate": "mixwood.simulation",
 }

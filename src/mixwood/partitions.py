@@ -42,7 +42,7 @@ def variation_of_information(a: Any, b: Any) -> float:
     >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])
     2.0
     """
-    return expected_loss([checked_labels(b, "b")], a, "vi", name="a")
+    return _between(a, b, "vi")
 
 
 def binder(a: Any, b: Any) -> float:
@@ -60,12 +60,16 @@ def binder(a: Any, b: Any) -> float:
     >>> binder([0, 0, 1, 1], [0, 1, 0, 1])
     0.5
     """
-    return expected_loss([checked_labels(b, "b")], a, "binder", name="a")
+    return _between(a, b, "binder")
 
 
-def expected_loss(
-    draws: Any, candidate: Any, loss: str = "vi", *, name: str = "candidate"
-) -> float:
+def _between(a: Any, b: Any, loss: str) -> float:
+    first = checked_labels(a, "a")
+    second = checked_labels(b, "b", items=len(first))
+    return float(losses(second[None], first, loss)[0])
+
+
+def expected_loss(draws: Any, candidate: Any, loss: str = "vi") -> float:
     """Return the mean loss of a partition against draws from a posterior.
 
     Parameters
@@ -76,19 +80,17 @@ def expected_loss(
         Labels of the partition to judge.
     loss : {"vi", "binder"}
         Which loss.
-    name : str
-        What an error calls `candidate`.
 
     Examples
     --------
     >>> expected_loss([[0, 0, 1, 1], [0, 1, 0, 1]], [0, 0, 1, 1])
     1.0
     """
-    return float(np.mean(losses(draws, candidate, loss, name=name)))
+    return float(np.mean(losses(draws, candidate, loss)))
 
 
-def losses(draws: Any, candidate: Any, loss: str = "vi", *, name: str = "candidate") -> FloatArray:
-    """Return the loss of a partition against each draw; see `expected_loss`.
+def losses(draws: Any, candidate: Any, loss: str = "vi") -> FloatArray:
+    """Return the loss of a partition against each draw, as `expected_loss` takes them.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def losses(draws: Any, candidate: Any, loss: str = "vi", *, name: str = "candida
     from mixwood import _core
 
     rows = label_rows(draws)
-    labels = checked_labels(candidate, name, items=rows.shape[1])
+    labels = checked_labels(candidate, "candidate", items=rows.shape[1])
     values = _core.partition_losses(rows, labels.astype(np.int32), checked_loss(loss))
     return np.asarray(values).reshape(np.shape(draws)[:-1])
 

@@ -42,6 +42,8 @@ class PartClusters {
   virtual double score_without(int slot, int b) = 0;
   virtual void add_block_scores(const double* s, std::span<const int> slots, double* scores) = 0;
   virtual double score_block_without(int slot, const double* s) = 0;
+  virtual void archive(Writer& a, int slot, const double* fresh) = 0;
+  virtual void archive(Reader& a, int slot, const double* fresh) = 0;
 };
 
 // The parameters of one part's clusters; scores as above.
@@ -61,6 +63,7 @@ class PartAtoms {
 // One family and the rows that have something for it: the others add nothing.
 class Part : public AnyStatistics {
  public:
+  virtual bool is_count(int entry) const = 0;
   virtual std::unique_ptr<PartClusters> clusters() const = 0;
   virtual std::unique_ptr<PartAtoms> atoms() const = 0;
 };
@@ -83,6 +86,11 @@ class Product {
   const Part& part(int p) const { return *parts_[p]; }
   int offset(int p) const { return offsets_[p]; }
   int statistic_size() const { return offsets_.back(); }
+  bool is_count(int entry) const {
+    const auto after = std::upper_bound(offsets_.begin(), offsets_.end(), entry);
+    const auto p = static_cast<int>(after - offsets_.begin()) - 1;
+    return parts_[p]->is_count(entry - offsets_[p]);
+  }
   double log_alone(int row) const { return alone_[row]; }
   bool has_atoms() const {
     return std::ranges::all_of(parts_, [](const auto& part) { return part->has_atoms(); });
@@ -163,6 +171,12 @@ class Product::Clusters {
     double total = 0;
     for (auto& part : parts_) total += part->score_without(slot, b);
     return total;
+  }
+
+  template <class Archive>
+  void archive(Archive& a, int slot, const double* fresh) {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      parts_[p]->archive(a, slot, fresh == nullptr ? nullptr : in_part(fresh, p));
   }
 
   void score_block(const double* block, std::span<const int> slots, double* scores) {
