@@ -24,7 +24,14 @@ from mixwood.checks import shown
 from mixwood.families.base import FloatArray
 from mixwood.reference.gibbs import in_order_of_appearance
 
-__all__ = ["LOSSES", "binder", "expected_loss", "losses", "variation_of_information"]
+__all__ = [
+    "LOSSES",
+    "adjusted_rand",
+    "binder",
+    "expected_loss",
+    "losses",
+    "variation_of_information",
+]
 
 LOSSES = ("vi", "binder")
 
@@ -61,6 +68,36 @@ def binder(a: Any, b: Any) -> float:
     0.5
     """
     return _between(a, b, "binder")
+
+
+def adjusted_rand(a: Any, b: Any) -> float:
+    """Return the adjusted Rand index of two partitions (Hubert and Arabie, 1985).
+
+    1 if they are equal, and 0 on average if one is a random permutation of the other's labels.
+    No loss, and no metric: for comparison with known labels.
+
+    Parameters
+    ----------
+    a, b : array of n integers
+        Labels.
+
+    Examples
+    --------
+    >>> adjusted_rand([0, 0, 1, 1], [5, 5, 2, 2])
+    1.0
+    """
+    first = checked_labels(a, "a")
+    second = checked_labels(b, "b", items=len(first))
+    # Cells of the contingency table, as few as there are pairs of labels that occur.
+    cells = np.unique(first * len(first) + second, return_counts=True)[1]
+
+    def pairs(counts: NDArray[np.int64]) -> float:
+        return float((counts * (counts - 1.0)).sum())
+
+    together, rows, columns = pairs(cells), pairs(np.bincount(first)), pairs(np.bincount(second))
+    expected = rows * columns / max(pairs(np.array([len(first)])), 1.0)
+    most = (rows + columns) / 2
+    return 1.0 if most == expected else (together - expected) / (most - expected)
 
 
 def _between(a: Any, b: Any, loss: str) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood.plots.style import COLOURS, axes_or_new
+from mixwood.plots.style import COLOURS, axes_or_new, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_n_clusters"]
 
-#: The chains are marked where there is room for the marks.
-_MOST_MARKED = 60
+#: More bars than this are not told apart: a bar then stands for several numbers.
+_MOST_BARS = 60
 
 
 def plot_n_clusters(posterior: Posterior, ax: Axes | None = None) -> Axes:
@@ -24,19 +25,23 @@ def plot_n_clusters(posterior: Posterior, ax: Axes | None = None) -> Axes:
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     ax = axes_or_new(ax, (5, 3))
-    values = np.arange(posterior.n_clusters.min(), posterior.n_clusters.max() + 1)
-    shares = np.stack([np.mean(posterior.n_clusters == k, axis=1) for k in values], axis=1)
-    ax.bar(values, shares.mean(axis=0), color=COLOURS[0], alpha=0.85)
-    if posterior.n_chains > 1 and len(values) <= _MOST_MARKED:
+    low, high = int(posterior.n_clusters.min()), int(posterior.n_clusters.max())
+    step = ceil((high - low + 1) / _MOST_BARS)
+    firsts = np.arange(low, high + 1, step)
+    bar = (posterior.n_clusters - low) // step
+    shares = np.stack([np.mean(bar == k, axis=1) for k in range(len(firsts))], axis=1)
+    left, right = firsts - 0.4, firsts + step - 0.6
+    ax.bar(left, shares.mean(axis=0), right - left, align="edge", color=COLOURS[0], alpha=0.85)
+    if posterior.n_chains > 1:
         for k, share in enumerate(shares):
             label = "_" if k else "each chain"  # one entry of the legend for all
-            ax.hlines(share, values - 0.4, values + 0.4, "black", lw=1, alpha=0.45, label=label)
-        ax.legend(fontsize="small", frameon=False)
-    ax.set(xlabel="number of clusters", ylabel="posterior probability")
-    ax.set_xlim(
-        values[0] - max(0.6, 2 - len(values) / 2), values[-1] + max(0.6, 2 - len(values) / 2)
-    )
+            ax.hlines(share, left, right, "black", lw=1, alpha=0.45, label=label)
+        legend_above(ax)
+    several = f" ({step} to a bar)" if step > 1 else ""
+    ax.set(xlabel=f"number of clusters{several}", ylabel="posterior probability")
+    margin = max(0.2, 1.6 - len(firsts) / 2)  # a single bar is not as wide as the picture
+    ax.set_xlim(left[0] - margin, right[-1] + margin)
     ax.set_ylim(0, None)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.yaxis.set_major_formatter(PercentFormatter(1))
     return ax

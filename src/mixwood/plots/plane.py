@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from mixwood.families import Categorical, Multinomial
+from mixwood.families import Categorical, Multinomial, Product
+from mixwood.families.layout import labels_of
 
 if TYPE_CHECKING:
-    from mixwood.families.base import Data, FloatArray, IntArray
+    from numpy.typing import NDArray
+
+    from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
     from mixwood.posterior import Posterior
 
 __all__ = ["Plane", "plane_of"]
@@ -28,23 +31,49 @@ def plane_of(posterior: Posterior, items: IntArray) -> Plane:
     """Return two coordinates for each of the items.
 
     Data of one or two columns are their own; one column has zeros as the second coordinate.
-    More columns are drawn by their first two principal components: of standardized columns;
-    of counts of one kind, the square roots of each row's shares; of categories, indicators. A
-    missing entry is drawn at its column's mean.
+    More columns are drawn by their first two principal components: of standardized columns,
+    each category of `Categorical` being one; of `Multinomial` counts, of the square roots of
+    each row's shares. A missing entry is drawn at its column's mean.
     """
     X = posterior.data_for("a picture of the data")[items]
     if isinstance(posterior.resolved, Multinomial):
         return _components(_roots_of_shares(X))
     table = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
-    table = np.where(np.isnan(table), _column_means(table), table)
-    if isinstance(posterior.resolved, Categorical):
-        return _components(np.concatenate([c[:, None] == np.unique(c) for c in table.T], axis=1))
-    if table.shape[1] <= 2:
+    nominal = _nominal(posterior.resolved, table.shape[1])
+    if table.shape[1] <= 2 and not nominal.any():
+        table = np.where(np.isnan(table), _column_means(table), table)
         names = (*posterior.column_names, "")
         second = np.zeros(len(table)) if table.shape[1] == 1 else table[:, 1]
         return Plane(np.column_stack([table[:, 0], second]), (names[0], names[1]), True)
-    spread = table.std(axis=0)
-    return _components(table / np.where(spread > 0, spread, 1.0))
+    columns = [
+        column[:, None] if not codes else _indicators(column)
+        for column, codes in zip(table.T, nominal, strict=True)
+    ]
+    wide = np.concatenate(columns, axis=1)
+    wide = np.where(np.isnan(wide), _column_means(wide), wide)
+    spread = wide.std(axis=0)
+    return _components(wide / np.where(spread > 0, spread, 1.0))
+
+
+def _nominal(likelihood: Likelihood, width: int) -> NDArray[np.bool_]:
+    """Return which columns hold codes, whose order means nothing."""
+    if not isinstance(likelihood, Product):
+        return np.full(width, isinstance(likelihood, Categorical))
+    coded = {
+        label
+        for key, part in likelihood.parts.items()
+        if isinstance(part, Categorical)
+        for label in labels_of(key)
+    }
+    return np.array([label in coded for label in likelihood.columns or range(width)])
+
+
+def _indicators(column: FloatArray) -> FloatArray:
+    """Return a column for each code, 1 where it is; NaN where the entry is missing."""
+    codes = np.unique(column[~np.isnan(column)])
+    found = np.asarray(column[:, None] == codes, dtype=np.float64)
+    found[np.isnan(column)] = np.nan
+    return found
 
 
 def _column_means(table: FloatArray) -> FloatArray:

@@ -11,7 +11,16 @@ if TYPE_CHECKING:
 
     from mixwood.families.base import IntArray
 
-__all__ = ["COLOURS", "MIXED_COLOUR", "axes_or_new", "colour", "counted", "marker", "sample_of"]
+__all__ = [
+    "COLOURS",
+    "MIXED_COLOUR",
+    "axes_or_new",
+    "colour",
+    "counted",
+    "legend_above",
+    "marker",
+    "sample_of",
+]
 
 #: Okabe and Ito's colours, told apart by colour-blind eyes; markers tell more clusters apart.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000", "#999999")
@@ -40,6 +49,14 @@ def axes_or_new(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
     from matplotlib import pyplot
 
     return pyplot.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def legend_above(ax: Axes) -> None:
+    """Add a legend above the axes, where nothing is drawn."""
+    ax.legend(
+        fontsize="small", ncols=4, frameon=False, loc="lower right", bbox_to_anchor=(1, 1),
+        borderaxespad=0.1, handlelength=1.2, columnspacing=1.2,
+    )  # fmt: skip
 
 
 def sample_of(n: int, most: int) -> IntArray:

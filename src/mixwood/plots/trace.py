@@ -8,7 +8,7 @@ import numpy as np
 
 from mixwood.checks import shown
 from mixwood.draws import random_parameters
-from mixwood.plots.style import COLOURS, axes_or_new, colour
+from mixwood.plots.style import COLOURS, axes_or_new, colour, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,11 +47,7 @@ def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = 
     if values.dtype.kind == "i":
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     if 1 < chains <= len(COLOURS):
-        # Above, where no line is.
-        ax.legend(
-            fontsize="small", ncols=4, frameon=False, loc="lower right", bbox_to_anchor=(1, 1),
-            borderaxespad=0.1, handlelength=1.2, columnspacing=1.2,
-        )  # fmt: skip
+        legend_above(ax)
     return ax
 
 

@@ -7,10 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mixwood.reference.gibbs import in_order_of_appearance
+from mixwood.partitions import adjusted_rand
 from mixwood.runs.files import read_json
 
 __all__ = ["About", "Known"]
@@ -33,24 +30,15 @@ class Known:
     codes: list[int]
     levels: list[str]
 
-    def adjusted_rand(self, labels: NDArray[Any]) -> float:
+    def adjusted_rand(self, labels: Any) -> float:
         """Return the adjusted Rand index of a partition and the known one: 1 if they are equal.
 
         Examples
         --------
-        >>> Known("species", [0, 0, 1], ["a", "b"]).adjusted_rand(np.array([5, 5, 3]))
+        >>> Known("species", [0, 0, 1], ["a", "b"]).adjusted_rand([5, 5, 3])
         1.0
         """
-        found = in_order_of_appearance(np.asarray(labels))
-        table = np.zeros((int(found.max()) + 1, len(self.levels)))
-        np.add.at(table, (found, np.asarray(self.codes)), 1)
-        pairs = (table * (table - 1)).sum()
-        rows, columns = table.sum(axis=1), table.sum(axis=0)
-        in_rows, in_columns = (rows * (rows - 1)).sum(), (columns * (columns - 1)).sum()
-        n = table.sum()
-        expected = in_rows * in_columns / (n * (n - 1)) if n > 1 else 0.0
-        most = (in_rows + in_columns) / 2
-        return 1.0 if most == expected else float((pairs - expected) / (most - expected))
+        return adjusted_rand(labels, self.codes)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from mixwood.families import (
     Gaussian,
     Multinomial,
     Poisson,
+    Product,
 )
 from mixwood.plots import overview, plot_clusters
 from mixwood.plots.clusters import UNSURE
@@ -126,6 +127,18 @@ def test_other_data(make_posterior, likelihood, X):
     points, _, _ = marks(axes)
     assert points.shape == (12, 2)
     assert np.all(np.isfinite(points))
+
+
+def test_codes_of_a_mixed_table_are_indicators(make_posterior):
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.normal(size=30), rng.integers(0, 3, 30), rng.normal(size=30)])
+    likelihood = Product({(0, 2): Gaussian(), 1: Categorical()})
+    plane = plane_of(make_posterior(likelihood, X=X), np.arange(30))
+    wide = np.column_stack([X[:, 0], X[:, [1]] == [0, 1, 2], X[:, 2]])
+    values = np.linalg.svd((wide - wide.mean(axis=0)) / wide.std(axis=0), compute_uv=False)
+    np.testing.assert_allclose(np.linalg.norm(plane.points, axis=0), values[:2])
+    two_columns = make_posterior(Categorical(), X=X[:, [1, 1]])
+    assert not plane_of(two_columns, np.arange(30)).own
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,6 +51,18 @@ def test_number_of_clusters(make_posterior):
     for marks, draws in zip(axes.collections, posterior.n_clusters, strict=True):
         for (left, share), (right, _) in marks.get_segments():
             assert share == pytest.approx(np.mean(draws == (left + right) / 2))
+
+
+def test_many_numbers_of_clusters_share_bars(make_posterior):
+    posterior = make_posterior(items=300, clusters=300, draws=30)
+    widely = np.tile(np.arange(300) % 10, (2, 30, 1)).astype(np.int32)
+    widely[:, 0] = np.arange(300)  # 300 clusters in one draw, 10 in the others
+    posterior = replace(posterior, labels=widely)
+    axes = posterior.plot_n_clusters(ax=new_axes())
+    heights = [bar.get_height() for bar in axes.patches]
+    assert len(heights) <= 60
+    assert (heights[0], sum(heights)) == (pytest.approx(29 / 30), pytest.approx(1))
+    assert "5 to a bar" in axes.get_xlabel()
 
 
 def test_number_of_clusters_of_one_chain_and_of_one_number(make_posterior):
