@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 
+from mixwood import chains
 from mixwood.families import Gaussian
 from mixwood.model import Mixture
 from mixwood.posterior import Posterior
@@ -99,3 +102,26 @@ def _damaged(state, rng, rounds):
 def damaged():
     """Return the function that damages bytes in many ways."""
     return _damaged
+
+
+@pytest.fixture
+def interruptible():
+    """Let Ctrl-C interrupt, whatever the tests were started from: the background may ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def failing_chains(monkeypatch):
+    """Let every chain fail after 12 iterations."""
+    monkeypatch.setattr(chains, "SLICE_SECONDS", 0.0)  # one iteration at a time
+    right = chains.RunningChain.advance
+
+    def advance(self):
+        if self.iterations >= 12:
+            self.error, self._stopped = "out of numbers", True
+        else:
+            right(self)
+
+    monkeypatch.setattr(chains.RunningChain, "advance", advance)

@@ -80,6 +80,16 @@ def test_nothing_is_written_through_a_link(run):
     assert target.read_text() == "mine"
 
 
+@pytest.mark.parametrize("place", ["chains", "chains/0"])
+def test_nothing_is_written_into_a_linked_folder(run, place):
+    shutil.rmtree(run / place)
+    (run.parent / "elsewhere").mkdir()
+    (run / place).symlink_to(run.parent / "elsewhere")
+    with pytest.raises(ValueError, match=rf"{place} is a link"):
+        resume(run)
+    assert not [p for p in (run.parent / "elsewhere").rglob("*") if p.is_file()]
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
 @pytest.mark.parametrize("place", ["chains/1/state", "arrays.zarr/draws/log_u/c.0.0"])
 def test_a_pipe_is_not_waited_for(run, place):

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mixwood.cli.messages import say
-from mixwood.runs.folders import COMPANIONS, DESCRIPTION, OURS
+from mixwood.runs.folders import COMPANIONS, DESCRIPTION, LOCK, OURS
+from mixwood.runs.lock import locked
 
 if TYPE_CHECKING:
     from mixwood.report import About
@@ -51,6 +52,9 @@ class RunFolder:
         self._made = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
         if replace:
+            if (self.path / LOCK).exists():
+                with locked(self.path / LOCK):  # no process is writing the old run
+                    pass
             self._remove(*_OURS)
         about.write(self._input)
 
