@@ -24,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+# Commands of other parts of the package are imported above and named here.
 for command in (fit, resume, report, demo):
     app.command()(command)
 

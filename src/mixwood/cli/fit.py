@@ -11,6 +11,7 @@ import typer
 
 from mixwood.cli import options
 from mixwood.cli.names import LIKELIHOODS, PRIORS, completion, lookup
+from mixwood.readers import FORMATS, read
 
 if TYPE_CHECKING:
     from mixwood.cli.columns import Selection
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from mixwood.report import About
 
 __all__ = ["fit"]
-
-_FORMATS = dict.fromkeys(("csv", "parquet", "npy", "npz", "mtx", "docword"), "")
 
 
 def fit(
@@ -79,9 +78,9 @@ def fit(
         str | None,
         typer.Option(
             "--format",
-            callback=lookup({name: name for name in _FORMATS}, "format"),
-            autocompletion=completion(_FORMATS),
-            help=f"The file's format, if its name does not tell: {', '.join(_FORMATS)}.",
+            callback=lookup({name: name for name in FORMATS}, "format"),
+            autocompletion=completion(FORMATS),
+            help=f"The file's format, if its name does not tell: {', '.join(FORMATS)}.",
         ),
     ] = None,
     header: Annotated[
@@ -108,7 +107,6 @@ def fit(
         from mixwood.cli.columns import select
         from mixwood.cli.folder import RunFolder
         from mixwood.cli.running import Wishes, carry_out
-        from mixwood.readers import read
 
         target = _target(output, file, force)
         loaded = read(file, format_, header, words)

@@ -86,6 +86,7 @@ def finish(posterior: Posterior, folder: RunFolder, wishes: Wishes) -> None:
     digest = Digest(posterior, folder.about(posterior.n_items))
     folder.record(repr(posterior))
     if wishes.report:
+        folder.note("making the report")
         write_page(digest, folder.report, str(folder.path))
     report = folder.report if wishes.report else None
     if wishes.json:
