@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from mixwood.experiments.command import reproduce
+
 __all__ = ["app"]
 
 app = typer.Typer(
@@ -15,6 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.command()(reproduce)
 
 
 def _print_version(wanted: bool) -> None:

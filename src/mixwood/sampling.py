@@ -125,7 +125,7 @@ def sample(
         "max_seconds": limit,
         "seed": {"entropy": sequence.entropy, "spawn_key": list(sequence.spawn_key)},
         "seconds": time.perf_counter() - began,
-        **_versions(),
+        **versions(),
     }
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
     if data is X or getattr(data, "base", None) is not None:
@@ -181,7 +181,8 @@ def _collect(
     )
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return what draws depend on beside the settings of a run."""
     from mixwood import __version__, _core
 
     return {
