@@ -9,6 +9,7 @@
 #include "arrays.hpp"
 #include "mixwood/chain.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/predictive_table.hpp"
 #include "mixwood/tree/collapse.hpp"
 #include "mixwood/tree/export.hpp"
 #include "mixwood/tree/ibhc.hpp"
@@ -59,6 +60,10 @@ class AnyFamily {
   virtual void subtract(double* s, const double* t) const = 0;
   virtual double log_marginal(const double* s) const = 0;
   virtual double log_alone(int row) const = 0;
+  virtual void cluster_statistics(std::span<const std::int32_t> labels,
+                                  double* statistics) const = 0;
+  virtual void predictive_table(std::span<const double> statistics, int first, int end,
+                                double* table) const = 0;
   virtual bool has_atoms() const = 0;
   virtual std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels,
                                           Stream random, const SamplerOptions& options) const = 0;
@@ -82,6 +87,13 @@ class BoundFamily final : public AnyFamily {
   void subtract(double* s, const double* t) const override { family_->subtract(s, t); }
   double log_marginal(const double* s) const override { return family_->log_marginal(s); }
   double log_alone(int row) const override { return family_->log_alone(row); }
+  void cluster_statistics(std::span<const std::int32_t> labels, double* statistics) const override {
+    mixwood::cluster_statistics(*family_, labels, statistics);
+  }
+  void predictive_table(std::span<const double> statistics, int first, int end,
+                        double* table) const override {
+    mixwood::predictive_table(*family_, statistics, first, end, table);
+  }
   bool has_atoms() const override { return AtomFamily<F>; }
   std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels, Stream random,
                                   const SamplerOptions& options) const override {

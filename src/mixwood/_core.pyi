@@ -46,6 +46,16 @@ class Family:
     def log_alone(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """log P(x_i) of every row, row constants left out."""
 
+    def cluster_statistics(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """
+        The statistics of clusters 0 to K-1, one a row; rows of negative labels are left out.
+        """
+
+    def log_predictive_table(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, end: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """
+        log P(x_i | X_c), row constants left out, of the rows from first to before end against clusters that do not hold them, given by their statistics.
+        """
+
 def gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float, psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Family:
     """
     Gaussian rows, centred on the prior mean, under a Normal-Wishart prior.

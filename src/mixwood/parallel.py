@@ -23,7 +23,7 @@ from mixwood.samplers import Sampler
 if TYPE_CHECKING:
     from mixwood import _core
 
-__all__ = ["Job", "run_jobs"]
+__all__ = ["Job", "cpus", "run_jobs"]
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ def run_jobs(
     """
     if _foreign_backend():
         return _run_on_joblib(job, seeds, n_jobs)
-    workers = _cpus() if n_jobs is None or n_jobs < 0 else n_jobs
+    workers = cpus() if n_jobs is None or n_jobs < 0 else n_jobs
     return _run_in_threads(job, seeds, min(workers, len(seeds)), progress)
 
 
-def _cpus() -> int:
+def cpus() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -61,10 +61,11 @@ class Gaussian {
   const double* least_pivots() const { return pivots_.data(); }  // of any Psi_n
 
   // log P(X_c) = size_term(n) - (nu+n)/2 log|Psi_n|.
-  double size_term(int size) const { return size_terms_[size]; }
+  double size_term(double size) const {
+    return size_terms_.at(size, [this](double any) { return size_formula(any); });
+  }
   double log_marginal(double size, double log_determinant) const {
-    return size_terms_.at(size, [this](double any) { return size_formula(any); }) -
-           0.5 * (nu_ + size) * log_determinant;
+    return size_term(size) - 0.5 * (nu_ + size) * log_determinant;
   }
 
   void observe(double* s, int i) const {
@@ -230,8 +231,7 @@ class Gaussian::Clusters {
 
   double log_marginal(int slot) const {
     const double n = statistic(slot)[0];
-    return family_.size_term(static_cast<int>(n)) -
-           0.5 * (family_.nu() + n) * log_determinants_[slot];
+    return family_.size_term(n) - 0.5 * (family_.nu() + n) * log_determinants_[slot];
   }
 
   const double* statistic(int slot) const {
@@ -311,7 +311,6 @@ class Gaussian::Clusters {
     const int size = static_cast<int>(s[0]);
     const double kappa = family_.r() + s[0];
     for (int j = 0; j < d_; ++j) mean(slot)[j] = s[1 + j] * s[0] / kappa;
-    if (size >= family_.n_rows()) return;  // no row is left to join: nothing will be scored
     terms_[slot] = {
         family_.size_term(size + 1) - family_.size_term(size) - 0.5 * log_determinants_[slot],
         0.5 * (family_.nu() + s[0] + 1), kappa / (kappa + 1)};

@@ -43,7 +43,9 @@ class SphericalGaussian {
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return d_ + 2; }
-  double size_term(int size) const { return size_terms_[size]; }
+  double size_term(double size) const {
+    return size_terms_.at(size, [this](double any) { return size_formula(any); });
+  }
 
   void observe(double* s, int i) const {
     const double n = s[0] + 1;
@@ -86,8 +88,7 @@ class SphericalGaussian {
   }
 
   double log_marginal(const double* s) const {
-    return size_terms_.at(s[0], [this](double size) { return size_formula(size); }) -
-           0.5 * (nu_ + s[0] * d_) * std::log(posterior_scale(s));
+    return size_term(s[0]) - 0.5 * (nu_ + s[0] * d_) * std::log(posterior_scale(s));
   }
 
  private:
@@ -161,7 +162,6 @@ class SphericalGaussian::Clusters
       means_[static_cast<std::size_t>(slot) * d_ + j] = s[1 + j] * s[0] / kappa;
     scales_[slot] = family_.posterior_scale(s);
     log_scales_[slot] = std::log(scales_[slot]);
-    if (size >= family_.n_rows()) return;  // no row is left to join: nothing will be scored
     terms_[slot] = {
         family_.size_term(size + 1) - family_.size_term(size) - 0.5 * d_ * log_scales_[slot],
         0.5 * (family_.nu() + (s[0] + 1) * d_), kappa / (kappa + 1) / scales_[slot]};
