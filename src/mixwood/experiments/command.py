@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mixwood.experiments.protocol import Budget, Experiment
     from mixwood.experiments.running import Results
 
-__all__ = ["reproduce"]
+__all__ = ["processor", "reproduce"]
 
 
 class Name(StrEnum):
@@ -101,10 +101,10 @@ def _conditions() -> str:
     from mixwood.sampling import versions
 
     names = ", ".join(f"{key} {value}" for key, value in versions().items())
-    return f"{datetime.now(UTC):%Y-%m-%d}, {_processor()}, {names.replace('_', ' ')}."
+    return f"{datetime.now(UTC):%Y-%m-%d}, {processor()}, {names.replace('_', ' ')}."
 
 
-def _processor() -> str:
+def processor() -> str:
     """Return what the processor calls itself."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
