@@ -147,6 +147,8 @@ void bind_families(nb::module_& m) {
   bind_multinomial(m);
   bind_categorical(m);
   bind_poisson(m);
+  bind_product(m);
+  bind_custom(m);
 }
 
 }  // namespace mixwood::bindings

@@ -20,16 +20,20 @@ from mixwood.families import (
     Likelihood,
     Multinomial,
     Poisson,
+    Product,
     SphericalGaussian,
+    conjugate_family,
 )
 from mixwood.model import Mixture
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
 from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
-    from mixwood import datasets, reference, testing
+    from mixwood import datasets, partitions, reference, testing
+    from mixwood.estimators import MixtureClustering as MixtureClustering
     from mixwood.hierarchy import Hierarchy
     from mixwood.posterior import Posterior
+    from mixwood.runs.resume import resume
     from mixwood.sampling import sample
     from mixwood.simulation import simulate
     from mixwood.storage import load
@@ -52,16 +56,20 @@ __all__ = [
     "PitmanYor",
     "Poisson",
     "Posterior",
+    "Product",
     "Slice",
     "SphericalGaussian",
     "SplitMerge",
     "Tree",
     "bhc",
+    "conjugate_family",
     "datasets",
     "hyper",
     "ibhc",
     "load",
+    "partitions",
     "reference",
+    "resume",
     "sample",
     "simulate",
     "testing",
@@ -70,14 +78,16 @@ __all__ = [
 #: What is imported only when it is first asked for, and where it is.
 _LATER = {
     "Hierarchy": "mixwood.hierarchy",
+    "MixtureClustering": "mixwood.estimators",
     "Posterior": "mixwood.posterior",
     "bhc": "mixwood.trees",
     "ibhc": "mixwood.trees",
     "load": "mixwood.storage",
+    "resume": "mixwood.runs.resume",
     "sample": "mixwood.sampling",
     "simulate": "mixwood.simulation",
 }
-_MODULES = ("datasets", "reference", "testing")
+_MODULES = ("datasets", "partitions", "reference", "testing")
 
 
 def __getattr__(name: str) -> Any:
@@ -99,4 +109,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    # MixtureClustering is not in __all__: `from mixwood import *` must not need scikit-learn.
+    return sorted([*__all__, "MixtureClustering", "__version__"])

@@ -36,6 +36,7 @@ __all__ = [
     "DrawWeights",
     "MixtureWeights",
     "clusters_at_once",
+    "contingency",
     "flat_labels",
     "mixture_weights",
 ]
@@ -190,9 +191,7 @@ class DistinctClusters:
         counts = np.empty((len(draws), K))
         for s in np.unique(draws):
             here = np.flatnonzero(draws == s)
-            rows = int(self.starts[s + 1] - self.starts[s])
-            table = np.bincount(self.labels[s] * np.int64(K) + estimate, minlength=rows * K)
-            counts[here] = table.reshape(rows, K)[labels[here]]
+            counts[here] = contingency(self.labels[s], estimate)[labels[here]]
         return counts / self.sizes[part, None]
 
 
@@ -217,6 +216,20 @@ def mixture_weights(draws: Draws) -> MixtureWeights:
     old = np.zeros(len(clusters))
     np.add.at(old, clusters.ids, np.exp(log_old - scale))
     return MixtureWeights(float(np.exp(weights.log_new - scale).sum()), old, clusters)
+
+
+def contingency(labels: NDArray[np.int32], estimate: IntArray) -> FloatArray:
+    """Return how many items each cluster of a draw shares with each of an estimate.
+
+    Examples
+    --------
+    >>> contingency(np.array([0, 0, 1], dtype=np.int32), np.array([0, 1, 1]))
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    rows, K = int(labels.max()) + 1, int(estimate.max()) + 1
+    table = np.bincount(labels * np.int64(K) + estimate, minlength=rows * K)
+    return table.reshape(rows, K).astype(np.float64)
 
 
 def clusters_at_once(family: _core.Family) -> int:

@@ -42,8 +42,10 @@ CLASSES = {
         "Gaussian",
         "Multinomial",
         "Poisson",
+        "Product",
         "SphericalGaussian",
     ),
+    "families.layout": ("TableLayout",),
     "model": ("Mixture",),
     "samplers": ("Gibbs", "PaperTree", "Slice", "SplitMerge", "Tree"),
 }
@@ -102,7 +104,8 @@ def encode(value: Any, apart: Apart, where: str = "value") -> Any:
         }
     raise TypeError(
         f"{where} cannot be saved: {shown(value)} is not a plain value, an array, or one of "
-        "mixwood's own likelihoods, priors and samplers"
+        "mixwood's own likelihoods, priors and samplers (a family of yours is made of functions, "
+        "for which a file that holds only data has no place)"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood.chains import bind_family
+from mixwood.checks import shown, whole_number
 from mixwood.cluster_weights import (
     DistinctClusters,
     DrawWeights,
@@ -18,14 +18,16 @@ from mixwood.cluster_weights import (
     flat_labels,
     mixture_weights,
 )
+from mixwood.data import stacked
 from mixwood.draws import Draws
-from mixwood.parallel import cpus
+from mixwood.seeding import seed_sequence
+from mixwood.threads import in_threads
 
 if TYPE_CHECKING:
     from mixwood import _core
     from mixwood.families.base import Data, FloatArray, IntArray
 
-__all__ = ["cluster_probabilities", "log_density", "log_density_per_draw"]
+__all__ = ["cluster_probabilities", "log_density", "log_density_per_draw", "sample_predictive"]
 
 #: How many new rows are compared with clusters at once: bounds the memory of a thread.
 _ROWS_AT_ONCE = 1024
@@ -41,8 +43,10 @@ def log_density(draws: Draws, X: Any) -> FloatArray:
     return np.asarray(sums.log_totals() + draws.resolved.row_constants(data))
 
 
-def cluster_probabilities(draws: Draws, X: Any, estimate: IntArray) -> FloatArray:
-    """Return the probability of each cluster of `estimate`, and of a new one, for new rows.
+def cluster_probabilities(
+    draws: Draws, X: Any, estimate: IntArray, *, new: bool = False
+) -> FloatArray:
+    """Return the probability of each cluster of an estimate; see `Posterior.predict_proba`.
 
     Parameters
     ----------
@@ -52,19 +56,38 @@ def cluster_probabilities(draws: Draws, X: Any, estimate: IntArray) -> FloatArra
         New rows.
     estimate : int array of shape (n,)
         Labels of the items from 0 to K-1.
-
-    Returns
-    -------
-    array of shape (m, K + 1)
-        The new cluster comes last; rows sum to 1. `Posterior.predict_proba` has the formula.
+    new : bool
+        Whether a new cluster is possible; it then comes last.
     """
     _, family, new_family = _bound(draws, X)
     mixture = mixture_weights(draws)
-    sums = _RowSums(new_family, mixture.new, columns=int(estimate.max()) + 1)
+    sums = _RowSums(new_family, mixture.new if new else 0.0, columns=int(estimate.max()) + 1)
     for part, statistics in mixture.clusters.statistics(family):
         shares = mixture.clusters.shares(estimate, part)
         sums.add(statistics, mixture.old[part], shares)
-    return sums.proportions()
+    proportions = sums.proportions()
+    return proportions if new else proportions[:, :-1]
+
+
+def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
+    """Draw new rows; see `Posterior.sample_predictive`."""
+    size = whole_number(size, "size", at_least=1)
+    rng = np.random.default_rng(seed_sequence(seed))
+    X = draws.data_for("sample_predictive")
+    family = draws.resolved.bind(X)
+    mixture = mixture_weights(draws)
+    weights = np.append(mixture.old, mixture.new)
+    picked = rng.choice(len(weights), size=size, p=weights / weights.sum())
+    rows = []
+    step = max(2**20 // max(family.statistic_size, X.shape[1] ** 2), 1)
+    for start in range(0, size, step):
+        distinct, place = np.unique(picked[start : start + step], return_inverse=True)
+        statistics = np.zeros((len(distinct), family.statistic_size))  # of no rows: a new cluster
+        old = distinct < len(mixture.old)
+        statistics[old] = mixture.clusters.statistics_of(family, distinct[old])
+        parameters = draws.resolved.draw_parameters(statistics[place], rng)
+        rows.append(draws.resolved.draw_rows(parameters, np.arange(len(place)), rng, like=X))
+    return stacked(rows)
 
 
 def log_density_per_draw(draws: Draws, X: Any) -> FloatArray:
@@ -145,6 +168,12 @@ def _bound(draws: Draws, X: Any) -> tuple[Data, _core.Family, _core.Family]:
     """Return the new rows, checked, and the compiled family over the items and over them."""
     items = draws.data_for("prediction")
     model = replace(draws.model, likelihood=draws.resolved)
+    names = draws.resolved.names_in(X)
+    if draws.columns is not None and names is not None and names != draws.columns:
+        raise ValueError(
+            f"X must have the columns {shown(list(draws.columns))} of the data, in this order, "
+            f"got {shown(list(names))}"
+        )
     new = draws.resolved.check(X, width=items.shape[1])
     return new, draws.resolved.bind(items), bind_family(model, new)
 
@@ -155,8 +184,6 @@ def _over_rows(count: int, work: Callable[[slice], None]) -> None:
         slice(start, min(start + _ROWS_AT_ONCE, count)) for start in range(0, count, _ROWS_AT_ONCE)
     ]
     if len(portions) == 1:
-        return work(portions[0])
-    with ThreadPoolExecutor(min(cpus(), len(portions))) as pool:
-        for done in [pool.submit(work, rows) for rows in portions]:
-            done.result()
-    return None
+        work(portions[0])
+    else:
+        in_threads(work, portions)

@@ -33,12 +33,14 @@ if TYPE_CHECKING:
 
     from mixwood.families.base import Data
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "check_destination", "load", "save"]
+__all__ = ["COMPANIONS", "FORMAT", "FORMAT_VERSION", "check_destination", "load", "save"]
 
 FORMAT = "mixwood run"
 FORMAT_VERSION = 1
 DESCRIPTION = "mixwood.json"
 ARRAYS = "arrays.zarr"
+#: What commands keep beside a run, perhaps before it begins: the input, a log, the report.
+COMPANIONS = ("input.json", "run.log", "report.html")
 
 #: What a description that is not as `save` writes it can raise while it is taken apart.
 _FAULTS = (
@@ -75,11 +77,9 @@ def save(
     try:
         unfinished.mkdir()
         _write(posterior, unfinished, include_data)
-        if replaced:
+        if replaced or target.exists():
             _replace(target, unfinished)
         else:
-            if target.exists():
-                target.rmdir()  # it is empty; not all systems rename onto a folder
             unfinished.rename(target)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -140,7 +140,7 @@ def check_destination(path: str | os.PathLike[str], overwrite: bool = False) -> 
         return False
     if not target.is_dir():
         raise FileExistsError(f"{target} is a file; give the name of a folder")
-    if not any(target.iterdir()):
+    if all(entry.name in COMPANIONS for entry in target.iterdir()):
         return False
     try:
         ours = read_json(target / DESCRIPTION).get("format") == FORMAT

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 import mixwood as mw
 from mixwood.cluster_weights import DrawWeights
-from mixwood.hierarchy import _stacked
+from mixwood.data import stacked
 from mixwood.reference import family_of, log_eppf, log_kappa, psi
 from mixwood.reference.families import dense
 from mixwood.reference.prediction import log_predictive_terms
@@ -83,7 +83,7 @@ def states_with_weights(model, X):
 
 def exact_log_density(model, X, rows):
     before = enumerate_posterior(model, X).log_evidence
-    both = [_stacked(X, rows[i : i + 1]) for i in range(rows.shape[0])]
+    both = [stacked([X, rows[i : i + 1]]) for i in range(rows.shape[0])]
     return np.array([enumerate_posterior(model, Y).log_evidence - before for Y in both])
 
 

@@ -8,14 +8,13 @@ from scipy.sparse import csr_array
 
 import mixwood as mw
 from mixwood.cluster_weights import DistinctClusters
+from mixwood.data import stacked
 
 
 def ratios(likelihood, X, labels, new):
     """Return the table from marginals alone: of all rows in one family, those of new last."""
-    from mixwood.hierarchy import _stacked
-
     n, m = X.shape[0], new.shape[0]
-    family = likelihood.bind(_stacked(X, new))
+    family = likelihood.bind(stacked([X, new]))
     table = np.empty((m, labels.max() + 1))
     for i, k in np.ndindex(table.shape):
         rows = np.flatnonzero(labels == k)

@@ -251,6 +251,10 @@ class Gaussian::Clusters {
   // log P(block | X_slot) for each of the slots, at scores[slot].
   void score_block(const double* block, std::span<const int> slots, double* scores) {
     const int count = static_cast<int>(slots.size());
+    if (block[0] == 0) {  // as part of a product: none of the rows has these columns
+      for (const int slot : slots) scores[slot] = 0;
+      return;
+    }
     pointers_.resize(slots.size());
     union_determinants_.resize(slots.size());
     for (int k = 0; k < count; ++k) pointers_[k] = statistic(slots[k]);

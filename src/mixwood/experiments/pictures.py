@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mixwood.experiments.protocol import Case, Experiment, Run
-from mixwood.plots import COLOURS
+from mixwood.plots.style import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

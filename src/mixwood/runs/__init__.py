@@ -1,0 +1,1 @@
+"""Run folders: draws and chain states on disk, in a format that holds only data."""
