@@ -7,6 +7,7 @@
 #   make test-sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make docs            the documentation, into docs/_build/html
 #   make bench           the benchmarks, one JSON record each; make bench-compare shows changes
+#   make bench-peers     mixwood beside what a user would pick instead, on the same data
 #   make lint format stubs clean
 
 PYTHON ?= python3
@@ -18,7 +19,7 @@ PYTEST := $(BIN)/python -m pytest -q
 ISA_TESTS := tests/unit/test_core.py tests/unit/test_kernels.py tests/unit/test_predictive_table.py \
              tests/statistical/test_twin.py tests/statistical/test_tree_sampler_twin.py
 
-.PHONY: demo test test-python test-arviz test-long test-sanitize docs bench bench-compare lint format stubs clean
+.PHONY: demo test test-python test-arviz test-long test-sanitize docs bench bench-compare bench-peers lint format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -79,6 +80,10 @@ bench: $(VENV)/.installed $(VENV)/.test
 
 bench-compare: $(VENV)/.installed
 	$(BIN)/python -m benchmarks compare
+
+bench-peers: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group peers
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.peers
 
 clean:
 	rm -rf build $(VENV) .venv-* docs/_build

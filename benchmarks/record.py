@@ -19,24 +19,17 @@ def _commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
-
-
 def write(measurements: dict[str, dict[str, float | str]]) -> Path:
     """Write a record and return its path."""
     from mixwood import _core
+    from mixwood.experiments.command import processor
 
     now = datetime.now(UTC)
     record = {
         "time": now.isoformat(timespec="seconds"),
         "commit": _commit(),
         "machine": {
-            "processor": _processor(),
+            "processor": processor(),
             "processors": os.cpu_count(),
             "load": os.getloadavg()[0],
             "python": platform.python_version(),

@@ -6,7 +6,6 @@ CPU seconds of one thread, guide trees and starts included, unless said.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, get_args
 
 import numpy as np
@@ -16,44 +15,25 @@ from benchmarks.data import data_folder
 from mixwood import samplers
 from mixwood.arviz_bridge import import_arviz
 from mixwood.chains import bind_family, make_chain
-from mixwood.trees import on_top_labels
+from mixwood.experiments.protocol import TimedChain
+from mixwood.starts import start_from
 
 Measurement = dict[str, float | str]
 WARMUP = 300
 
 
-class Run:
-    """A chain with a stopwatch, begun before its start is made."""
+class Run(TimedChain):
+    """A chain whose stopwatch began before its start was made."""
 
     def __init__(self, model: mw.Mixture, X: Any, sampler: Any, seed: int, init: Any) -> None:
-        self.data = model.likelihood.check(X)
-        self.model = mw.Mixture(model.likelihood.resolve(self.data), model.prior)
-        self.constant = float(np.sum(self.model.likelihood.row_constants(self.data)))
-        begun = time.process_time()
-        labels = self._start(init, seed)
-        bits = np.random.PCG64(seed)
-        self.chain = make_chain(self.model, self.data, labels, bits, sampler)
-        self.seconds = time.process_time() - begun
-        self.joints = [self.chain.log_joint() + self.constant]
+        data = model.likelihood.check(X)
+        explicit = mw.Mixture(model.likelihood.resolve(data), model.prior)
+        begun = time.thread_time()
+        labels = start_from(init, explicit, data)(np.random.SeedSequence(seed))
+        spent = time.thread_time() - begun
+        super().__init__(explicit, data, labels, sampler, seed)
+        self.seconds += spent
         self.times = [self.seconds]
-
-    def _start(self, init: Any, seed: int) -> np.ndarray:
-        own = np.random.SeedSequence(seed, spawn_key=(0,))
-        if isinstance(init, np.ndarray):
-            return init.astype(np.int32)
-        if init == "on-top":
-            return on_top_labels(self.model, self.data, own).astype(np.int32)
-        return mw.ibhc(self.model, self.data, seed=own).labels.astype(np.int32)
-
-    def iterate(self, watch: Callable[[], None] | None = None) -> None:
-        """Run one iteration, and look at it off the clock."""
-        begun = time.process_time()
-        self.chain.iterate()
-        self.seconds += time.process_time() - begun
-        self.joints.append(self.chain.log_joint() + self.constant)
-        self.times.append(self.seconds)
-        if watch is not None:
-            watch()
 
     def until(self, seconds: float) -> Run:
         """Run until so many seconds are over."""
@@ -63,7 +43,7 @@ class Run:
 
     def seconds_to(self, joint: float) -> float:
         """Return when the joint was first so high; infinity if never."""
-        reached = np.flatnonzero(np.array(self.joints) >= joint)
+        reached = np.flatnonzero(np.array(self.log_joint) >= joint)
         return self.times[reached[0]] if len(reached) else float("inf")
 
 
@@ -79,7 +59,7 @@ def bad_start() -> dict[str, Measurement]:
         ]
         for name, (seeds, seconds) in plans.items()
     }
-    best = max(max(run.joints) for some in runs.values() for run in some)
+    best = max(max(run.log_joint) for some in runs.values() for run in some)
     results: dict[str, Measurement] = {}
     for name, some in runs.items():
         times = [run.seconds_to(best - 20) for run in some]
@@ -87,7 +67,7 @@ def bad_start() -> dict[str, Measurement]:
             "median_seconds": float(np.median(times)),
             "slowest_seconds": max(times),
             "runs": len(times),
-            "below_best_at_the_end": best - float(np.mean([run.joints[-1] for run in some])),
+            "below_best_at_the_end": best - float(np.mean([run.log_joint[-1] for run in some])),
         }
     return results
 
@@ -120,24 +100,19 @@ def effective_samples(sampler: Any, seconds: float, seeds: tuple[int, ...] = (1,
         for _ in range(WARMUP):
             run.iterate()
         run.chain.freeze()
-        run.seconds, run.joints = 0.0, []
-        clusters: list[int] = []
+        run.seconds, run.log_joint, run.clusters = 0.0, [], []
         together: list[np.ndarray] = []
-
-        def watch(run: Run = run, clusters: Any = clusters, together: Any = together) -> None:
-            labels = run.chain.state()["labels"]
-            clusters.append(run.chain.n_clusters)
-            together.append(labels[pairs[:, 0]] == labels[pairs[:, 1]])
-
         while run.seconds < seconds:
-            run.iterate(watch)
+            run.iterate()
+            labels = run.chain.state()["labels"]
+            together.append(labels[pairs[:, 0]] == labels[pairs[:, 1]])
 
         def ess(values: Any) -> float:
             return float(arviz.ess(np.asarray(values, dtype=float)[None]))
 
         table = np.array(together, dtype=float)
         doubtful = [ess(column) for column in table.T if column.std() > 0]
-        found = (ess(clusters), ess(run.joints), float(np.median(doubtful)), len(clusters))
+        found = (ess(run.clusters), ess(run.log_joint), float(np.median(doubtful)), len(together))
         rates.append([value / run.seconds for value in found])
     means = np.mean(rates, axis=0)
     return {"K": means[0], "joint": means[1], "co_clustering": means[2], "ms": 1e3 / means[3]}
@@ -158,9 +133,9 @@ def corpus() -> dict[str, Measurement]:
     model = mw.Mixture(mw.Multinomial(beta=0.1), mw.NGGP(1.0, 0.5))
     runs = [Run(model, X, mw.Tree(), seed, "ibhc").until(60) for seed in range(5)]
     paper = -4_243_009.0
-    after = [max(run.joints) for run in runs]
-    longer = max(runs[0].until(120).joints)
-    gibbs = max(Run(model, X, mw.Gibbs(), 0, "ibhc").until(120).joints)
+    after = [max(run.log_joint) for run in runs]
+    longer = max(runs[0].until(120).log_joint)
+    gibbs = max(Run(model, X, mw.Gibbs(), 0, "ibhc").until(120).log_joint)
     return {
         "corpus, Tree": {
             "mean_joint_60s": float(np.mean(after)),
@@ -180,14 +155,14 @@ def ten_thousand() -> dict[str, Measurement]:
     model = mw.Mixture(mw.Gaussian(scale="paper"), mw.NGGP())
     gibbs = Run(model, X, mw.Gibbs(), 0, "on-top").until(60)
     # The joint fluctuates by some 100 at stationarity: the level is the mean of the last quarter.
-    level = float(np.mean(gibbs.joints[-len(gibbs.joints) // 4 :]))
+    level = float(np.mean(gibbs.log_joint[-len(gibbs.log_joint) // 4 :]))
     tree = Run(model, X, mw.Tree(), 0, "on-top").until(20)
     return {
         "10,000 rows": {
             "gibbs_level_60s": level,
             "gibbs_seconds_there": gibbs.seconds_to(level),
             "tree_seconds_there": tree.seconds_to(level),
-            "tree_joint_20s": tree.joints[-1],
+            "tree_joint_20s": tree.log_joint[-1],
         }
     }
 

@@ -13,7 +13,7 @@ from mixwood.families.base import FloatArray, IntArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["nips", "toy"]
+__all__ = ["nips", "tenk", "toy"]
 
 #: Documents, words and nonzero counts of the NIPS corpus.
 NIPS_SIZES = (1500, 12419, 746316)
@@ -56,6 +56,39 @@ def toy(seed: int = 1) -> tuple[FloatArray, IntArray]:
     order = rng.permutation(clusters * size)
     labels = np.repeat(np.arange(clusters), size)
     return np.concatenate(rows)[order], labels[order]
+
+
+def tenk(seed: int = 1) -> tuple[FloatArray, IntArray]:
+    """Return 10,000 points in six dimensions with labels from PY(3, 0.8), and these labels.
+
+    Most clusters are tiny, a few are large. Each is Gaussian, its mean and covariance drawn
+    from ``Gaussian(r=0.1, nu=12, mean=0, scale=I)``: means about three standard deviations
+    from the origin in each direction, so that there is much overlap.
+
+    Parameters
+    ----------
+    seed : int
+        Of the random generator; each seed gives another data set.
+
+    Returns
+    -------
+    X : array of shape (10000, 6)
+    labels : int array of shape (10000,)
+
+    Examples
+    --------
+    >>> X, labels = tenk()
+    >>> X.shape, labels.max() > 1000
+    ((10000, 6), np.True_)
+    """
+    from mixwood.families import Gaussian
+    from mixwood.model import Mixture
+    from mixwood.priors import PitmanYor
+    from mixwood.simulation import simulate
+
+    likelihood = Gaussian(r=0.1, nu=12, mean=np.zeros(6), scale=np.eye(6))
+    X, labels = simulate(Mixture(likelihood, PitmanYor(3.0, 0.8)), 10_000, seed)
+    return np.asarray(X), labels
 
 
 def nips(path: str | os.PathLike[str] | None = None) -> tuple[csr_array, list[str]]:

@@ -21,6 +21,18 @@ def test_toy_is_the_same_every_time():
     assert not np.array_equal(X, other)
 
 
+def test_tenk_is_the_same_every_time():
+    X, labels = mw.datasets.tenk()
+    again, _ = mw.datasets.tenk()
+    np.testing.assert_array_equal(X, again)
+    assert X.shape == (10_000, 6)
+    sizes = np.bincount(labels)
+    assert len(sizes) > 1000  # PY(3, 0.8): thousands of clusters, most of one point
+    assert np.mean(sizes == 1) > 0.5
+    assert sizes.max() > 300
+    assert not np.array_equal(X, mw.datasets.tenk(seed=2)[0])
+
+
 def write_corpus(folder, header=(2, 3, 3), entries=((1, 1, 5), (1, 3, 1), (2, 2, 7))):
     lines = [*map(str, header), *(" ".join(map(str, entry)) for entry in entries)]
     with gzip.open(folder / "docword.nips.txt.gz", "wt") as file:

@@ -14,6 +14,7 @@ from mixwood.cli.demo import demo
 from mixwood.cli.fit import fit
 from mixwood.cli.report import report
 from mixwood.cli.resume import resume
+from mixwood.experiments.command import reproduce
 
 __all__ = ["app"]
 
@@ -25,7 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 # Commands of other parts of the package are imported above and named here.
-for command in (fit, resume, report, demo):
+for command in (fit, resume, report, demo, reproduce):
     app.command()(command)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["SCALE_FRACTION", "Gaussian"]
 
 #: ``scale="data"`` expects a cluster to have this fraction of the data's variance.
-#: Chosen by the study in benchmarks/study_scale.py.
+#: Chosen by the study in benchmarks/study_defaults.py.
 SCALE_FRACTION = 0.1
 
 

@@ -1,0 +1,7 @@
+"""mixwood and what a user would pick instead, on the same data in one run.
+
+    python -m benchmarks.peers [--seeds 3] [--data toy,tenk,...] [--peers mixwood,hdbscan,...]
+
+One file a peer: each makes a `Peer` of `interface`. A peer that is not installed is reported as
+missing.
+"""

@@ -1,0 +1,33 @@
+"""mixwood itself: with the prior that the others have, and as it comes."""
+
+from __future__ import annotations
+
+import mixwood as mw
+from benchmarks.peers.interface import Contest, Fit, Peer, stopwatch
+
+
+def _fit(model: mw.Mixture, contest: Contest, effort: int, seed: int) -> Fit:
+    with stopwatch() as seconds:
+        post = mw.sample(
+            model, contest.X, draws=effort, warmup=effort, chains=1, seed=seed, progress=False
+        )
+        labels = post.point_estimate()
+    return Fit(seconds[0], labels, post.log_density(contest.held_out))
+
+
+def _same_prior(contest: Contest, effort: int, seed: int) -> Fit:
+    likelihood = mw.Gaussian(r=contest.r, nu=contest.nu, mean=contest.mean, scale=contest.psi)
+    model = mw.Mixture(likelihood, mw.DirichletProcess(contest.alpha))
+    return _fit(model, contest, effort, seed)
+
+
+def _as_it_comes(contest: Contest, effort: int, seed: int) -> Fit:
+    return _fit(mw.Mixture(), contest, effort, seed)
+
+
+EFFORTS = (10, 100, 1000)
+LARGE = (10, 50, 250)
+PEERS = (
+    Peer("mixwood", "iterations", EFFORTS, LARGE, lambda: None, _same_prior),
+    Peer("mixwood, defaults", "iterations", EFFORTS, LARGE, lambda: None, _as_it_comes),
+)
