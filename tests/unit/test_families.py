@@ -99,6 +99,13 @@ def test_constant_columns_get_unit_variance():
     assert scale[0, 1] == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize(("d", "fraction"), [(1, 0.1), (2, 0.1), (4, 20**-0.5), (20, 20**-0.1)])
+def test_a_cluster_is_expected_to_fill_a_twentieth_of_the_volume(d, fraction, seed):
+    data = np.random.default_rng(seed).normal(size=(1000, d))
+    expected = mw.Gaussian().resolve(data).scale / 5  # the mean of an inverse Wishart: nu - d - 1
+    np.testing.assert_allclose(np.diag(expected), fraction * data.var(axis=0, ddof=1))
+
+
 def test_missing_entries_are_integrated_out():
     """A row with nothing observed changes nothing; its columns drop out one by one."""
     full = RNG.poisson(2.0, (6, 2)).astype(float)

@@ -17,9 +17,26 @@ if TYPE_CHECKING:
 
 __all__ = ["SCALE_FRACTION", "Gaussian"]
 
-#: ``scale="data"`` expects a cluster to have this fraction of the data's variance.
-#: Chosen by the study in benchmarks/study_defaults.py.
+#: ``scale="data"`` expects a cluster to have this fraction of the data's variance; with a full
+#: covariance more, if that is needed to fill one of so many cells of equal volume. Chosen by the
+#: study in benchmarks/study_defaults.py.
 SCALE_FRACTION = 0.1
+SCALE_CELLS = 20
+
+
+def cell_fraction(d: int) -> float:
+    """Return which fraction of the data's variance a cluster with a full covariance has.
+
+    A cell of ``1/20`` of the data's volume is ``20^(-1/d)`` as wide as the data. With many
+    columns that is nearly as wide: clusters differ a little in each of them. A prior that
+    expects less takes such clusters apart, row by row.
+
+    Examples
+    --------
+    >>> [round(cell_fraction(d), 2) for d in (1, 2, 3, 5, 20)]
+    [0.1, 0.1, 0.14, 0.3, 0.74]
+    """
+    return max(SCALE_FRACTION, float(SCALE_CELLS ** (-2 / d)))
 
 
 def column_variances(X: FloatArray, variances: FloatArray) -> FloatArray:
@@ -93,10 +110,10 @@ class Gaussian(Likelihood):
     mean : array of shape (d,), optional
         Prior mean; the sample mean by default.
     scale : {"data", "paper"} or array of shape (d, d)
-        The prior scale matrix ``Psi``. ``"data"`` is equivariant: ``c (nu-d-1) S``
-        with ``c = 0.1`` and ``S`` the sample covariance shrunk a little to its diagonal, so the
-        posterior does not depend on the units. ``"paper"`` is the published
-        ``Sigma / (10 det Sigma)^(1/d)``, whose determinant is 1/10 in any units.
+        The prior scale matrix ``Psi``. ``"data"`` is equivariant: ``c (nu-d-1) S`` with
+        ``c`` the larger of 0.1 and ``20^(-2/d)``, and ``S`` the sample covariance shrunk a little
+        to its diagonal, so the posterior does not depend on the units. ``"paper"`` is
+        the published ``Sigma / (10 det Sigma)^(1/d)``, whose determinant is 1/10 in any units.
 
     Notes
     -----
@@ -264,7 +281,7 @@ def _positive_definite(value: Any) -> FloatArray:
 
 def _expected_covariance_factor(nu: float, d: int) -> float:
     """Return the factor of S in Psi; where nu is too small for an expectation, as if at d + 2."""
-    return SCALE_FRACTION * max(nu - d - 1, 1.0)
+    return cell_fraction(d) * max(nu - d - 1, 1.0)
 
 
 def _data_scale(X: FloatArray, nu: float) -> FloatArray:
