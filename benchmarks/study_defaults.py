@@ -1,8 +1,9 @@
 """Are the defaults right? Adjusted Rand and held-out log density on real data, over small grids.
 
-    MIXWOOD_DATA=... python -m benchmarks.study_defaults scale|priors|tree
+    MIXWOOD_DATA=... python -m benchmarks.study_defaults STUDY [SET ...]
 
-`scale`: which share of the data's variance `Gaussian(scale="data")` should expect of a cluster.
+`scale`: which share of the data's variance `Gaussian(scale="data")` should expect of a cluster;
+`diagonal`, `spherical`: the same for the other two.
 `priors`: the prior on partitions and its hyperpriors. `tree`: how much of each move `Tree` makes.
 The log density is that of rows held out in three folds, a row, in units of the columns' standard
 deviations; adjusted Rand is that of the point estimate over all rows, where there are classes.
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -29,24 +30,36 @@ SETS = (
 LARGEST = 1500
 FOLDS = 3
 DRAWS = 150
-NU_MINUS_D = 6.0  # the default degrees of freedom, nu = d + 6
+NU_MINUS_D = 6.0  # default degrees of freedom: nu = d + 6 for full covariances
+NU = 7.0  # and for variances
 
 Choice = Callable[[np.ndarray], mw.Mixture]
 
 
-def gaussian(fraction: float, r: float = 0.1) -> Choice:
-    """Return a model that expects a cluster to have a share of the variance."""
-
-    def model(X: np.ndarray) -> mw.Mixture:
-        scale = shrunk_covariance(X) * fraction * (NU_MINUS_D - 1)
-        return mw.Mixture(mw.Gaussian(r=r, scale=scale, nu=X.shape[1] + NU_MINUS_D))
-
-    return model
+def gaussian(X: np.ndarray, fraction: float) -> mw.Likelihood:
+    return mw.Gaussian(scale=shrunk_covariance(X) * fraction * (NU_MINUS_D - 1))
 
 
-def cells(number: float) -> Choice:
-    """Return a model whose clusters fill one of so many cells of the data's volume."""
-    return lambda X: gaussian(number ** (-2 / X.shape[1]))(X)
+def diagonal(X: np.ndarray, fraction: float) -> mw.Likelihood:
+    return mw.DiagonalGaussian(scale=X.var(axis=0, ddof=1) * fraction * (NU - 2))
+
+
+def spherical(X: np.ndarray, fraction: float) -> mw.Likelihood:
+    return mw.SphericalGaussian(scale=X.var(axis=0, ddof=1).mean() * fraction * (NU - 2))
+
+
+def scales(likelihood: Callable[[np.ndarray, float], mw.Likelihood]) -> dict[str, Choice]:
+    """Return constant fractions; and 0.1, or more if needed to fill one of so many cells."""
+
+    def fixed(c: float) -> Choice:
+        return lambda X: mw.Mixture(likelihood(X, c))
+
+    def cells(number: float) -> Choice:
+        return lambda X: mw.Mixture(likelihood(X, max(0.1, number ** (-2 / X.shape[1]))))
+
+    return {f"c = {c}": fixed(c) for c in (0.01, 0.03, 0.1, 0.3, 0.5)} | {
+        f"{k} cells": cells(k) for k in (5, 10, 15, 20, 30, 50)
+    }
 
 
 def with_prior(prior: object) -> Choice:
@@ -54,10 +67,6 @@ def with_prior(prior: object) -> Choice:
     return lambda _: mw.Mixture(mw.Gaussian(), prior)
 
 
-SCALES: dict[str, Choice] = {
-    **{f"c = {c}": gaussian(c) for c in (0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5)},
-    **{f"{k} cells": cells(k) for k in (5, 10, 15, 20, 30, 50)},
-}
 PRIORS: dict[str, Choice] = {
     "NGGP()": with_prior(mw.NGGP()),
     "NGGP, sigma Beta(1, 4)": with_prior(mw.NGGP(sigma=mw.hyper.Beta(1, 4))),
@@ -95,10 +104,10 @@ def score(choice: Choice, X: np.ndarray, truth: np.ndarray) -> tuple[float, floa
     return float(np.concatenate(densities).mean()), rand, float(estimate.max() + 1)
 
 
-def compare(choices: dict[str, Choice]) -> None:
+def compare(choices: dict[str, Choice], names: Sequence[str]) -> None:
     """Print the log density less that of the best choice, adjusted Rand and clusters."""
-    found = np.empty((len(SETS), len(choices), 3))
-    for s, name in enumerate(SETS):
+    found = np.empty((len(names), len(choices), 3))
+    for s, name in enumerate(names):
         X, truth = load(name)
         for c, choice in enumerate(choices.values()):
             found[s, c] = score(choice, X, truth)
@@ -114,7 +123,7 @@ def compare(choices: dict[str, Choice]) -> None:
         print(f"  {choice:28}{loss[:, c].mean():9.3f}{loss[:, c].min():9.3f}{rand:8.3f}")
 
 
-def tree() -> None:
+def tree(names: Sequence[str]) -> None:
     """Print, for settings of `Tree`, effective samples of K and the joint a CPU second."""
     arviz = import_arviz()
     settings = {
@@ -127,7 +136,7 @@ def tree() -> None:
         "rebuild never": mw.Tree(rebuild=0),
         "Gibbs": mw.Gibbs(),
     }
-    for name in ("thyroid", "crabs", "gvhd_pos", "s2", "wine"):
+    for name in names:
         X, _ = load(name)
         model = mw.Mixture(mw.Gaussian().resolve(X), mw.NGGP())
         print(f"\n{name}: ESS of K and of the joint a second, mean joint, ms")
@@ -155,8 +164,18 @@ def _rates(arviz: object, model: mw.Mixture, X: np.ndarray, sampler: object) -> 
     return f"{k:8.1f}{joint:8.1f}{level:12.1f}{ms:8.2f}"
 
 
+def main(study: str, *names: str) -> None:
+    if study == "tree":
+        tree(names or ("thyroid", "crabs", "gvhd_pos", "s2", "wine"))
+        return
+    choices = {
+        "scale": scales(gaussian),
+        "diagonal": scales(diagonal),
+        "spherical": scales(spherical),
+        "priors": PRIORS,
+    }
+    compare(choices[study], names or SETS)
+
+
 if __name__ == "__main__":
-    if sys.argv[1:] == ["tree"]:
-        tree()
-    else:
-        compare({"scale": SCALES, "priors": PRIORS}[sys.argv[1]])
+    main(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""mixwood itself: with the prior that the others have, and as it comes."""
+"""mixwood itself: with the prior that the others have, with a heavier tail, and as it comes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,17 @@ def _fit(model: mw.Mixture, contest: Contest, effort: int, seed: int) -> Fit:
     return Fit(seconds[0], labels, post.log_density(contest.held_out))
 
 
+def _same_likelihood(contest: Contest) -> mw.Gaussian:
+    return mw.Gaussian(r=contest.r, nu=contest.nu, mean=contest.mean, scale=contest.psi)
+
+
 def _same_prior(contest: Contest, effort: int, seed: int) -> Fit:
-    likelihood = mw.Gaussian(r=contest.r, nu=contest.nu, mean=contest.mean, scale=contest.psi)
-    model = mw.Mixture(likelihood, mw.DirichletProcess(contest.alpha))
+    model = mw.Mixture(_same_likelihood(contest), mw.DirichletProcess(contest.alpha))
+    return _fit(model, contest, effort, seed)
+
+
+def _pitman_yor(contest: Contest, effort: int, seed: int) -> Fit:
+    model = mw.Mixture(_same_likelihood(contest), mw.PitmanYor())
     return _fit(model, contest, effort, seed)
 
 
@@ -26,8 +34,9 @@ def _as_it_comes(contest: Contest, effort: int, seed: int) -> Fit:
 
 
 EFFORTS = (10, 100, 1000)
-LARGE = (10, 50, 250)
+LARGE = (5, 25, 100)
 PEERS = (
     Peer("mixwood", "iterations", EFFORTS, LARGE, lambda: None, _same_prior),
+    Peer("mixwood, Pitman-Yor", "iterations", EFFORTS, LARGE, lambda: None, _pitman_yor),
     Peer("mixwood, defaults", "iterations", EFFORTS, LARGE, lambda: None, _as_it_comes),
 )

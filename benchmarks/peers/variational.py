@@ -21,4 +21,4 @@ def _fit(contest: Contest, effort: int, seed: int) -> Fit:
     return elsewhere.run([PYTHON], "bnpy_fit.py", contest, effort, seed)
 
 
-PEERS = (Peer("bnpy, from 30", "laps", (5, 50, 300), (5, 50), _missing, _fit),)
+PEERS = (Peer("bnpy, from 30", "laps", (5, 50, 300), (5, 20), _missing, _fit),)
