@@ -29,10 +29,12 @@ from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 if TYPE_CHECKING:
     from mixwood import datasets, reference, testing
     from mixwood.hierarchy import Hierarchy
+    from mixwood.leaves import WeightedLeaves
     from mixwood.posterior import Posterior
     from mixwood.sampling import sample
     from mixwood.simulation import simulate
     from mixwood.storage import load
+    from mixwood.streaming import stream_leaves
     from mixwood.trees import bhc, ibhc
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "SphericalGaussian",
     "SplitMerge",
     "Tree",
+    "WeightedLeaves",
     "bhc",
     "datasets",
     "hyper",
@@ -64,6 +67,7 @@ __all__ = [
     "reference",
     "sample",
     "simulate",
+    "stream_leaves",
     "testing",
 ]
 
@@ -71,11 +75,13 @@ __all__ = [
 _LATER = {
     "Hierarchy": "mixwood.hierarchy",
     "Posterior": "mixwood.posterior",
+    "WeightedLeaves": "mixwood.leaves",
     "bhc": "mixwood.trees",
     "ibhc": "mixwood.trees",
     "load": "mixwood.storage",
     "sample": "mixwood.sampling",
     "simulate": "mixwood.simulation",
+    "stream_leaves": "mixwood.streaming",
 }
 _MODULES = ("datasets", "reference", "testing")
 

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood import hyper
+from mixwood.families.leaves import Leaves
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess, PitmanYor, Prior, start_values
-from mixwood.samplers import Sampler, Slice
+from mixwood.samplers import Sampler, Slice, Tree
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -140,6 +141,11 @@ def bind_family(model: Mixture, X: Data, sampler: Sampler | None = None) -> _cor
         If the chains' `sampler` is given and cannot work with the likelihood.
     """
     family = model.likelihood.bind(X)
+    if isinstance(model.likelihood, Leaves) and not isinstance(sampler, Tree | None):
+        raise TypeError(
+            f"sampler must be mw.Tree() for weighted leaves, got {sampler}: the others move rows "
+            "one by one"
+        )
     if isinstance(sampler, Slice) and not family.has_atoms:
         raise TypeError(
             "sampler Slice() draws the parameters of the clusters, and the likelihood "

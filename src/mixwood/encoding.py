@@ -44,6 +44,7 @@ CLASSES = {
         "Poisson",
         "SphericalGaussian",
     ),
+    "families.leaves": ("Leaves",),
     "model": ("Mixture",),
     "samplers": ("Gibbs", "PaperTree", "Slice", "SplitMerge", "Tree"),
 }

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mixwood.chains import ChainPlan, ChainResult
 from mixwood.checks import positive_number, shown, whole_number
 from mixwood.data import column_names
+from mixwood.leaves import read_data
 from mixwood.model import Mixture
 from mixwood.parallel import Job, run_jobs
 from mixwood.posterior import Posterior
@@ -46,8 +47,9 @@ def sample(
     ----------
     model : Mixture
         Likelihood and prior.
-    X : array, data frame or sparse matrix of shape (n, d)
-        One row an item.
+    X : array, data frame or sparse matrix of shape (n, d), or WeightedLeaves
+        One row an item; or the leaves that stand for too many of them, see
+        `mixwood.stream_leaves`.
     sampler : Sampler or str
         Which moves the chains make: `Tree()`, exact and guided by trees, by default.
     draws : int
@@ -101,8 +103,7 @@ def sample(
     if n_jobs is not None and whole_number(n_jobs, "n_jobs", at_least=-(10**6)) == 0:
         raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None")
     sequence = seed_sequence(seed)
-    data = model.likelihood.check(X)
-    resolved = model.likelihood.resolve(data)
+    resolved, data = read_data(model.likelihood, X)
     explicit = replace(model, likelihood=resolved)
     start = start_from(init, explicit, data)
     _refuse_beyond_memory(n_chains * plan.draws * data.shape[0] * 4)

@@ -147,7 +147,7 @@ def ibhc(
 
     family = bind_family(given, data)
     data = _own(data, X)
-    first = prior_parameters(given.prior, n)
+    first = prior_parameters(given.prior, given.likelihood.count(data))
     parameters = replace(first)
     best: Hierarchy | None = None
     for trial in range(n_trials):

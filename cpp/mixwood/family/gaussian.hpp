@@ -229,9 +229,7 @@ class Gaussian::Clusters {
   }
 
   double log_marginal(int slot) const {
-    const double n = statistic(slot)[0];
-    return family_.size_term(static_cast<int>(n)) -
-           0.5 * (family_.nu() + n) * log_determinants_[slot];
+    return family_.log_marginal(statistic(slot)[0], log_determinants_[slot]);
   }
 
   const double* statistic(int slot) const {

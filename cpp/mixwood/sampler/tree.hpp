@@ -69,7 +69,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   static Start start(const std::shared_ptr<const F>& family, Prior prior, Stream& random,
                      const TreeOptions& options) {
     PriorValues values = prior.values();
-    values.log_u = std::log(family->n_rows());
+    values.log_u = std::log(n_points(*family));
     prior.set(values);
     const GuideTrees<F> trees(family);
     Start result{prior, {}, nullptr};

@@ -64,8 +64,7 @@ struct ClusterState {
     auto of = [&](int slot) {
       return statistics.data() + static_cast<std::size_t>(slot) * family.statistic_size();
     };
-    for (int row = 0; row < partition.n_rows(); ++row)
-      family.observe(of(partition.slot_of(row)), row);
+    for (int row = 0; row < family.n_rows(); ++row) family.observe(of(partition.slot_of(row)), row);
     for (const int slot : partition.active()) {
       const double kept = clusters.log_marginal(slot);
       const double fresh = family.log_marginal(of(slot));

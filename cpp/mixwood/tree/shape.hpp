@@ -15,7 +15,7 @@ struct TreeShape {
   std::vector<int> parent;
   std::vector<int> leaves;  // below, or 1 for a leaf
   std::vector<int> first;   // of the rows below, as a place in `rows`
-  std::vector<int> size;    // how many rows are below: more than one for a weighted leaf
+  std::vector<int> size;    // of the rows below: more than 1 for a weighted leaf
   std::vector<int> rows;
   std::vector<int> leaf_of_row;
 
@@ -31,7 +31,8 @@ struct TreeShape {
   // One beyond the last node below.
   int end(int node) const { return node + 2 * leaves[node] - 1; }
   std::span<const int> rows_below(int node) const {
-    return std::span<const int>(rows).subspan(first[node], size[node]);
+    const int last = end(node) < n_nodes() ? first[end(node)] : n_rows();
+    return std::span<const int>(rows).subspan(first[node], last - first[node]);
   }
 };
 

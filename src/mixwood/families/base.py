@@ -63,6 +63,10 @@ class Likelihood(ABC):
     def row_constants(self, X: Data) -> FloatArray:
         """Return for each row the log factor of its density that the compiled family leaves out."""
 
+    def count(self, X: Data) -> int:
+        """Return how many rows checked `X` stands for: those it has."""
+        return int(X.shape[0])
+
     @abstractmethod
     def simulate(self, labels: IntArray, rng: np.random.Generator) -> Data:
         """Draw each cluster's parameters from the prior and one row for each label."""
