@@ -8,5 +8,6 @@ namespace mixwood::bindings {
 void bind_families(nanobind::module_& m);
 void bind_chain(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
+void bind_estimates(nanobind::module_& m);
 
 }  // namespace mixwood::bindings

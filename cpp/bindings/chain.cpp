@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "bit_generator.hpp"
 #include "family.hpp"
 #include "prior_kind.hpp"
 
@@ -33,11 +34,6 @@ PriorSettings prior_settings(const std::string& kind, Pair alpha, Pair sigma, Pa
   return settings;
 }
 
-BitGenerator* bit_generator_of(const nb::object& generator) {
-  const nb::object capsule = generator.attr("capsule");
-  return static_cast<BitGenerator*>(PyCapsule_GetPointer(capsule.ptr(), "BitGenerator"));
-}
-
 // Holds the chain, and what it reads from alive: the data and the random stream.
 class Chain {
  public:
@@ -49,7 +45,6 @@ class Chain {
     require(labels.size() == static_cast<std::size_t>(bound_family.n_rows()),
             "labels must have one entry a row");
     BitGenerator* source = bit_generator_of(bit_generator);
-    if (source == nullptr) throw nb::python_error();
     const SamplerOptions chosen = sampler_options(sampler, options, bound_family.n_rows());
     nb::gil_scoped_release released;  // some samplers grow trees first
     chain_ = bound_family.chain(Prior(settings, start), as_span(labels), Stream(source), chosen);

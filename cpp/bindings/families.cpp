@@ -1,4 +1,6 @@
 // `Family`: the additive statistics, for tests, oracles and users' checks.
+#include <algorithm>
+
 #include "bindings.hpp"
 #include "family.hpp"
 
@@ -8,6 +10,8 @@ namespace {
 
 using Rows = Input<std::int64_t, 1>;
 using Statistic = Input<double, 1>;
+using Statistics = Input<double, 2>;
+using Labels = Input<std::int32_t, 1>;
 
 int checked_row(const AnyFamily& family, std::int64_t row) {
   if (row < 0 || row >= family.n_rows())
@@ -31,6 +35,39 @@ std::vector<double> statistics_of(const AnyFamily& family, const Rows& rows) {
   for (const std::int64_t row : as_span(rows))
     family.observe(statistic.data(), checked_row(family, row));
   return statistic;
+}
+
+Result<double> statistics_by_label(const AnyFamily& family, const Labels& labels) {
+  require(labels.size() == static_cast<std::size_t>(family.n_rows()),
+          "labels must have one entry a row");
+  const auto given = as_span(labels);
+  const std::int32_t largest = given.empty() ? -1 : *std::max_element(given.begin(), given.end());
+  require(largest < family.n_rows(), "labels must lie below the number of rows");
+  const auto count = static_cast<std::size_t>(std::max(largest, -1) + 1);
+  const auto size = static_cast<std::size_t>(family.statistic_size());
+  std::vector<double> statistics(count * size);
+  {
+    nb::gil_scoped_release released;
+    family.cluster_statistics(given, statistics.data());
+  }
+  return to_numpy(std::move(statistics), {count, size});
+}
+
+Result<double> log_predictive_table(const AnyFamily& family, const Statistics& statistics,
+                                    std::int64_t first, std::int64_t end) {
+  const std::size_t count = statistics.shape(0);
+  require(statistics.shape(1) == static_cast<std::size_t>(family.statistic_size()),
+          "statistics must have the family's statistic_size columns");
+  require(first >= 0 && first <= end && end <= family.n_rows(), "rows must lie within the family");
+  const auto rows = static_cast<std::size_t>(end - first);
+  std::vector<double> table(rows * count);
+  {
+    nb::gil_scoped_release released;
+    if (!table.empty())
+      family.predictive_table(as_span(statistics), static_cast<int>(first), static_cast<int>(end),
+                              table.data());
+  }
+  return to_numpy(std::move(table), {rows, count});
 }
 
 }  // namespace
@@ -110,13 +147,21 @@ void bind_families(nb::module_& m) {
           nb::arg("statistics"), nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"),
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
           nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(),
-          "The family of weighted leaves, each given by its statistic and sums.");
+          "The family of weighted leaves, each given by its statistic and sums.")
+      .def("cluster_statistics", &statistics_by_label, nb::arg("labels"),
+           "The statistics of clusters 0 to K-1, one a row; rows of negative labels are left out.")
+      .def("log_predictive_table", &log_predictive_table, nb::arg("statistics"), nb::arg("first"),
+           nb::arg("end"),
+           "log P(x_i | X_c), row constants left out, of the rows from first to before end against "
+           "clusters that do not hold them, given by their statistics.");
   bind_gaussian(m);
   bind_diagonal_gaussian(m);
   bind_spherical_gaussian(m);
   bind_multinomial(m);
   bind_categorical(m);
   bind_poisson(m);
+  bind_product(m);
+  bind_custom(m);
 }
 
 }  // namespace mixwood::bindings

@@ -10,6 +10,8 @@
 #include "mixwood/chain.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/family/leaves.hpp"
+#include "mixwood/family/part.hpp"
+#include "mixwood/family/predictive_table.hpp"
 #include "mixwood/tree/collapse.hpp"
 #include "mixwood/tree/export.hpp"
 #include "mixwood/tree/ibhc.hpp"
@@ -62,7 +64,12 @@ class AnyFamily {
   virtual void subtract(double* s, const double* t) const = 0;
   virtual double log_marginal(const double* s) const = 0;
   virtual double log_alone(int row) const = 0;
+  virtual void cluster_statistics(std::span<const std::int32_t> labels,
+                                  double* statistics) const = 0;
+  virtual void predictive_table(std::span<const double> statistics, int first, int end,
+                                double* table) const = 0;
   virtual bool has_atoms() const = 0;
+  virtual std::unique_ptr<const Part> part(std::vector<std::int32_t> places) const = 0;
   virtual std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels,
                                           Stream random, const SamplerOptions& options) const = 0;
   virtual std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule,
@@ -88,7 +95,20 @@ class BoundFamily final : public AnyFamily {
   void subtract(double* s, const double* t) const override { family_->subtract(s, t); }
   double log_marginal(const double* s) const override { return family_->log_marginal(s); }
   double log_alone(int row) const override { return family_->log_alone(row); }
-  bool has_atoms() const override { return AtomFamily<F> && RowFamily<F>; }
+  void cluster_statistics(std::span<const std::int32_t> labels, double* statistics) const override {
+    mixwood::cluster_statistics(*family_, labels, statistics);
+  }
+  void predictive_table(std::span<const double> statistics, int first, int end,
+                        double* table) const override {
+    mixwood::predictive_table(*family_, statistics, first, end, table);
+  }
+  bool has_atoms() const override { return RowFamily<F> && can_draw_atoms(*family_); }
+  std::unique_ptr<const Part> part(std::vector<std::int32_t> places) const override {
+    if constexpr (WeightedFamily<F>)
+      throw nb::type_error("weighted leaves cannot be a part of a product");
+    else
+      return std::make_unique<PartOf<F>>(family_, std::move(places));
+  }
   std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels, Stream random,
                                   const SamplerOptions& options) const override {
     return std::visit(
@@ -200,5 +220,7 @@ void bind_spherical_gaussian(nb::module_& m);
 void bind_multinomial(nb::module_& m);
 void bind_categorical(nb::module_& m);
 void bind_poisson(nb::module_& m);
+void bind_product(nb::module_& m);
+void bind_custom(nb::module_& m);
 
 }  // namespace mixwood::bindings

@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   mixwood::bindings::bind_families(m);
   mixwood::bindings::bind_chain(m);
   mixwood::bindings::bind_forest(m);
+  mixwood::bindings::bind_estimates(m);
   m.def(
       "instruction_set", [] { return mixwood::kernels().name; },
       "The instruction set whose kernels are in force.");

@@ -20,14 +20,17 @@ from mixwood.families import (
     Likelihood,
     Multinomial,
     Poisson,
+    Product,
     SphericalGaussian,
+    conjugate_family,
 )
 from mixwood.model import Mixture
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
 from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
-    from mixwood import datasets, reference, testing
+    from mixwood import datasets, partitions, reference, testing
+    from mixwood.estimators import MixtureClustering as MixtureClustering
     from mixwood.hierarchy import Hierarchy
     from mixwood.leaves import WeightedLeaves
     from mixwood.posterior import Posterior
@@ -54,16 +57,19 @@ __all__ = [
     "PitmanYor",
     "Poisson",
     "Posterior",
+    "Product",
     "Slice",
     "SphericalGaussian",
     "SplitMerge",
     "Tree",
     "WeightedLeaves",
     "bhc",
+    "conjugate_family",
     "datasets",
     "hyper",
     "ibhc",
     "load",
+    "partitions",
     "reference",
     "sample",
     "simulate",
@@ -74,6 +80,7 @@ __all__ = [
 #: What is imported only when it is first asked for, and where it is.
 _LATER = {
     "Hierarchy": "mixwood.hierarchy",
+    "MixtureClustering": "mixwood.estimators",
     "Posterior": "mixwood.posterior",
     "WeightedLeaves": "mixwood.leaves",
     "bhc": "mixwood.trees",
@@ -83,7 +90,7 @@ _LATER = {
     "simulate": "mixwood.simulation",
     "stream_leaves": "mixwood.streaming",
 }
-_MODULES = ("datasets", "reference", "testing")
+_MODULES = ("datasets", "partitions", "reference", "testing")
 
 
 def __getattr__(name: str) -> Any:
@@ -105,4 +112,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    # MixtureClustering is not in __all__: `from mixwood import *` must not need scikit-learn.
+    return sorted([*__all__, "MixtureClustering", "__version__"])

@@ -1,7 +1,7 @@
 """The compiled core of mixwood."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -48,6 +48,15 @@ class Family:
 
     def leaves(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
         """The family of weighted leaves, each given by its statistic and sums."""
+    def cluster_statistics(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """
+        The statistics of clusters 0 to K-1, one a row; rows of negative labels are left out.
+        """
+
+    def log_predictive_table(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, end: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """
+        log P(x_i | X_c), row constants left out, of the rows from first to before end against clusters that do not hold them, given by their statistics.
+        """
 
 def gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float, psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Family:
     """
@@ -76,6 +85,16 @@ def categorical(codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), 
 def poisson(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shape: float, rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
     """
     Independent Poisson columns under Gamma priors; NaN entries are missing.
+    """
+
+def product(families: tuple[Family, ...], places: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ...], n_rows: int) -> Family:
+    """
+    Families side by side, independent given the cluster. places[p][row]: the part's own number of a row, below 0 where the part has nothing for it.
+    """
+
+def custom(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], parameters: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_marginal: int, log_predictive: int, name: str, owner: object) -> Family:
+    """
+    A user's family, by the addresses of compiled functions (log_predictive: 0 for none) that `owner` keeps.
     """
 
 class Chain:
@@ -195,6 +214,29 @@ class Forest:
 
     @property
     def n_leaves(self) -> int: ...
+
+class PartitionSearch:
+    """Randomized greedy searches for the partition of least expected loss."""
+
+    def __init__(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, max_clusters: int) -> None: ...
+
+    def run(self, bit_generator: object, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sweeps: int, rebuild: bool) -> Annotated[NDArray[numpy.int32], dict(order='C')]:
+        """
+        The labels that one search ends at; searches may run in several threads.
+        """
+
+    def stop(self) -> None:
+        """End all searches; what they return then means nothing."""
+
+def partition_losses(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], candidate: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+    """The loss of a candidate against every row of labels."""
+
+@overload
+def similarity_rows(labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def similarity_rows(labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """Write rows first..last-1 of the co-clustering table, and their mirror."""
 
 def instruction_set() -> str:
     """The instruction set whose kernels are in force."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,7 +24,17 @@ from mixwood.checks import shown
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["LARGEST_COUNT", "column_names", "count_matrix", "real_matrix", "whole_number_matrix"]
+__all__ = [
+    "LARGEST_COUNT",
+    "column_names",
+    "column_numbers",
+    "count_matrix",
+    "is_table",
+    "real_matrix",
+    "stacked",
+    "table_columns",
+    "whole_number_matrix",
+]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -56,6 +66,16 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     if names is None or not all(isinstance(name, str) for name in names):
         return None
     return tuple(names)
+
+
+def stacked(parts: Sequence[FloatArray | csr_array]) -> FloatArray | csr_array:
+    """Return the rows of all parts, checked data of one kind, one part after the other."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate([np.asarray(part) for part in parts])
+    from scipy.sparse import csr_array, vstack
+
+    blocks: Any = parts
+    return csr_array(vstack(blocks, format="csr"))
 
 
 def real_matrix(
@@ -178,11 +198,10 @@ def _read(X: Any, name: str) -> NDArray[Any]:
         values = X.filled(0) if mask.any() else X.data  # what lies under a mask may be anything
         numbers_ = _numbers(np.asarray(values), name)
         return np.where(mask, np.nan, numbers_) if mask.any() else numbers_
-    if hasattr(X, "to_numpy"):
-        if hasattr(X, "columns"):
-            return _read_table(X, name)
-        if getattr(X, "ndim", 1) == 1:
-            return _numbers(np.asarray(X.to_numpy()), name, text=True)
+    if is_table(X):
+        return _read_table(X, name)
+    if hasattr(X, "to_numpy") and getattr(X, "ndim", 1) == 1:
+        return _numbers(np.asarray(X.to_numpy()), name, text=True)
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -202,14 +221,29 @@ def _read_table(table: Any, name: str) -> NDArray[Any]:
     if all(isinstance(t, np.dtype) and t.kind in _NUMBER_KINDS for t in dtypes):
         return np.asarray(table.to_numpy())
     matrix = np.empty((len(table), len(dtypes)))
-    for j, (label, column) in enumerate(zip(table.columns, _columns(table), strict=True)):
-        place = f"column {j} ({label!r}) of {name}"
-        matrix[:, j] = _numbers(np.asarray(column.to_numpy()), place, text=True)
+    for j, (label, column) in enumerate(zip(table.columns, table_columns(table), strict=True)):
+        matrix[:, j] = column_numbers(column, f"column {j} ({label!r}) of {name}")
     return matrix
 
 
-def _columns(table: Any) -> list[Any]:
-    """Return the columns by position: pandas allows two of one name."""
+def is_table(X: Any) -> bool:
+    """Tell whether `X` is a table with columns of their own types (pandas, polars).
+
+    Examples
+    --------
+    >>> is_table([[1.0]])
+    False
+    """
+    return hasattr(X, "to_numpy") and hasattr(X, "columns")
+
+
+def column_numbers(column: Any, name: str) -> FloatArray:
+    """Return one column of a table as floats, NaN where missing; text that spells them is read."""
+    return np.asarray(_numbers(np.asarray(column.to_numpy()), name, text=True), dtype=np.float64)
+
+
+def table_columns(table: Any) -> list[Any]:
+    """Return the columns of a table by position: pandas allows two of one name."""
     if hasattr(table, "iloc"):
         return [table.iloc[:, j] for j in range(len(table.columns))]
     return list(table.get_columns())

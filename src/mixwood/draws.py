@@ -158,6 +158,11 @@ class Draws:
         return int(self.labels.shape[2])
 
     @cached_property
+    def item_sizes(self) -> NDArray[np.int64]:
+        """How many rows each item stands for, shape (n_items,): 1, but for weighted leaves."""
+        return self.resolved.row_sizes(self.data_for("item_sizes"))
+
+    @cached_property
     def n_clusters(self) -> NDArray[np.int64]:
         """The number of clusters of each draw, shape (chain, draw)."""
         # Labels are in order of appearance, so they leave no gaps.

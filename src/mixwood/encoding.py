@@ -42,6 +42,7 @@ CLASSES = {
         "Gaussian",
         "Multinomial",
         "Poisson",
+        "Product",
         "SphericalGaussian",
     ),
     "families.leaves": ("Leaves",),
@@ -103,7 +104,8 @@ def encode(value: Any, apart: Apart, where: str = "value") -> Any:
         }
     raise TypeError(
         f"{where} cannot be saved: {shown(value)} is not a plain value, an array, or one of "
-        "mixwood's own likelihoods, priors and samplers"
+        "mixwood's own likelihoods, priors and samplers (a family of yours is made of functions, "
+        "for which a file that holds only data has no place)"
     )
 
 

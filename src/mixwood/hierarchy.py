@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood.checks import finite_number, shown, whole_number
+from mixwood.data import stacked
 from mixwood.dendrogram import Dendrogram
 from mixwood.model import Mixture
 from mixwood.reference.gibbs import in_order_of_appearance
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mixwood import _core
+    from mixwood.draws import Draws
     from mixwood.families.base import Data, FloatArray, IntArray
 
-__all__ = ["Hierarchy", "Recipe", "grow", "stacked", "without_collapsed"]
+__all__ = ["Hierarchy", "Recipe", "grow", "without_collapsed"]
 
 #: How many rows at least go in before the leaves beyond `max_leaves` are collapsed.
 SMALLEST_BATCH = 1000
@@ -363,6 +365,28 @@ class Hierarchy:
             )
         return self._tree.plot(in_order_of_appearance(clusters), ax, leaves)
 
+    def as_draws(self) -> Draws:
+        """Return the clusters as a single draw, at the parameters at which the tree is judged.
+
+        So what is done with draws from a posterior can be done with it, prediction for one.
+        """
+        from mixwood.draws import Draws
+
+        if self.n_leaves < self.n_items:
+            raise ValueError(
+                "a tree with weighted leaves does not keep the rows in them, so it cannot predict; "
+                "build it without max_leaves"
+            )
+        return Draws(
+            labels=self.labels[None, None].astype(np.int32),
+            log_joint=np.full((1, 1), np.nan),
+            log_u=np.full((1, 1), self.log_u),
+            parameters={name: np.full((1, 1), value) for name, value in self.parameters.items()},
+            model=self.model,
+            resolved=self.model.likelihood,
+            X=self._X,
+        )
+
     # --- how it grows
 
     def insert(self, X_new: Any) -> IntArray:
@@ -386,7 +410,7 @@ class Hierarchy:
         likelihood = self.model.likelihood
         new = likelihood.check(X_new, name="X_new", width=self._X.shape[1])
         n_old, n_new = self._X.shape[0], new.shape[0]
-        both = stacked(self._X, new)
+        both = stacked([self._X, new])
         family = likelihood.bind(both)
         finite = np.isfinite(family.log_alone()[n_old:])
         if not finite.all():
@@ -419,13 +443,3 @@ class Hierarchy:
         for k, rows in enumerate(self._batches):
             grow(self._recipe, forest, rows, greedy=self._greedy and k == 0)
         return forest
-
-
-def stacked(X: Data, new: Data) -> Data:
-    """Return the rows of both, dense or sparse."""
-    if isinstance(X, np.ndarray) and isinstance(new, np.ndarray):
-        return np.concatenate([X, new])
-    from scipy.sparse import csr_array, vstack
-
-    blocks: Any = [X, new]
-    return csr_array(vstack(blocks, format="csr"))

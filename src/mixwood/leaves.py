@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixwood.data import stacked
 from mixwood.families.leaves import SUMS, Leaves
 
 if TYPE_CHECKING:
@@ -88,14 +89,7 @@ def joined(parts: Sequence[WeightedLeaves]) -> WeightedLeaves:
     >>> joined([part, part]).n_leaves
     4
     """
-    likelihood = parts[0].likelihood
-    dense = [part.matrix for part in parts if isinstance(part.matrix, np.ndarray)]
-    if dense:
-        return WeightedLeaves(likelihood, np.concatenate(dense))
-    from scipy.sparse import csr_array, vstack
-
-    sparse: Any = [part.matrix for part in parts]
-    return WeightedLeaves(likelihood, csr_array(vstack(sparse, format="csr")))
+    return WeightedLeaves(parts[0].likelihood, stacked([part.matrix for part in parts]))
 
 
 def read_data(likelihood: Likelihood, X: Any) -> tuple[Likelihood, Data]:
@@ -107,8 +101,7 @@ def read_data(likelihood: Likelihood, X: Any) -> tuple[Likelihood, Data]:
                 f"is {type(likelihood).__name__}; make the leaves with the model they are for"
             )
         return Leaves(X.likelihood), X.matrix
-    data = likelihood.check(X)
-    return likelihood.resolve(data), data
+    return likelihood.fitted_to(X)
 
 
 def leaf_matrix(sums: FloatArray, statistics: Data) -> Data:

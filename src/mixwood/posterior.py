@@ -6,10 +6,20 @@ Each method says what the user gets; how it is computed is in the module it asks
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mixwood.draws import Draws
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mixwood.descriptions import ParameterEstimate
+    from mixwood.estimates import CredibleBall
+    from mixwood.families.base import Data, FloatArray, IntArray
 
 __all__ = ["Posterior"]
 
@@ -44,6 +54,365 @@ class Posterior(Draws):
         from mixwood.summaries import summary
 
         return summary(self)
+
+    # --- one partition
+
+    @cached_property
+    def _estimates(self) -> dict[Any, IntArray]:
+        """The point estimates found so far."""
+        return {}
+
+    def point_estimate(
+        self,
+        loss: str = "vi",
+        seed: Any = 0,
+        *,
+        max_clusters: int | None = None,
+        n_jobs: int | None = None,
+    ) -> IntArray:
+        """Return one partition for all draws: that of least expected loss.
+
+        Found by a randomized greedy search (see `mixwood.estimates.point_estimate`), and
+        remembered: to ask again costs nothing.
+
+        Parameters
+        ----------
+        loss : {"vi", "binder"}
+            The variation of information, in bits, or Binder's loss, the share of pairs of
+            items on which two partitions disagree; `mixwood.partitions` has the formulas.
+            Binder's tends to more and smaller clusters.
+        seed : int, SeedSequence, Generator or None
+            The same seed gives the same answer, whatever the number of threads.
+        max_clusters : int, optional
+            At most so many clusters; by default a quarter more than any draw has.
+        n_jobs : int, optional
+            How many threads, as many as processors by default.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            The cluster of each item, 0 to K-1 in order of appearance.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=1, progress=False)
+        >>> post.point_estimate()
+        array([0, 0, 0, 1, 1, 1])
+        """
+        from mixwood.estimates import point_estimate
+
+        key = (str(loss), seed, max_clusters) if isinstance(seed, int) else None
+        labels = self._estimates.get(key)
+        if labels is None:
+            labels = point_estimate(
+                self.labels, loss, seed, max_clusters=max_clusters, n_jobs=n_jobs
+            )
+            if key is not None:
+                self._estimates[key] = labels
+        return labels.copy()
+
+    def expected_loss(self, labels: Any, loss: str = "vi") -> float:
+        """Return the mean loss of a partition against all draws.
+
+        Parameters
+        ----------
+        labels : array of n integers
+            For example what another method found.
+        loss : {"vi", "binder"}
+            As in `point_estimate`, which minimizes it.
+        """
+        from mixwood.partitions import expected_loss
+
+        return expected_loss(self.labels, labels, loss, name="labels")
+
+    def credible_ball(self, level: float = 0.95, loss: str = "vi", seed: Any = 0) -> CredibleBall:
+        """Return how far the draws are from the point estimate, and those at the edge.
+
+        Parameters
+        ----------
+        level : float
+            The share of the draws that the ball holds.
+        loss : {"vi", "binder"}
+            The distance, and what the center minimizes.
+        seed : int, SeedSequence, Generator or None
+            Of the point estimate.
+
+        Returns
+        -------
+        mixwood.estimates.CredibleBall
+            ``center``, ``radius``, and at the edge ``horizontal`` (the furthest draws),
+            ``vertical_upper`` (of those with the fewest clusters) and ``vertical_lower`` (of
+            those with the most).
+        """
+        from mixwood.estimates import credible_ball
+
+        return credible_ball(self.labels, self.point_estimate(loss, seed), level, loss)
+
+    def similarity(
+        self, rows: Any = None, dtype: str = "float64", n_jobs: int | None = None
+    ) -> NDArray[Any]:
+        """Return the posterior probability that two items are in one cluster, for all pairs.
+
+        Parameters
+        ----------
+        rows : array of m integers, optional
+            Only these items, in this order; all by default.
+        dtype : {"float64", "float32"}
+            The latter takes half the memory.
+        n_jobs : int, optional
+            How many threads, as many as processors by default.
+
+        Returns
+        -------
+        array of shape (n, n), or (m, m)
+            Symmetric, 1 on the diagonal.
+        """
+        from mixwood.estimates import similarity
+
+        return similarity(self.labels, rows, dtype, n_jobs)
+
+    # --- new rows
+
+    def log_density(self, X: Any, per_draw: bool = False) -> FloatArray:
+        """Return the log posterior predictive density of new rows, ``log p(x | X)``.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (m, d)
+            New rows, as wide as the data. Missing entries are integrated out where the
+            likelihood skips them.
+        per_draw : bool
+            Whether to return each draw's part instead of the density itself.
+
+        Returns
+        -------
+        array of shape (m,), or (chain, draw, m) with `per_draw`
+            The mean over all draws of the exponentials of the parts is the density. A part
+            by itself is no density: it integrates to the draw's total weight over the mean
+            total weight of all draws.
+
+        Notes
+        -----
+        With the clusters ``c`` of a draw, the expectation being over all draws::
+
+            p(x | X) = E[(u/n) {kappa(1,u) P(x) + sum_c kappa(|c|+1,u)/kappa(|c|,u) P(x | X_c)}]
+
+        divided by the mean of the same expression without ``P(x)`` and ``P(x | X_c)``, which
+        is 1 but for the noise of the draws. To normalize in each draw would be biased for
+        every prior but the Dirichlet and Pitman-Yor processes; these have ``u`` integrated
+        out, see `PitmanYor`. Every constant is included.
+
+        Clusters that many draws share are computed once. The cost is that of comparing each
+        new row with each distinct cluster, some 25 ns in two columns. ``n`` enters only
+        through the statistics: one pass over the items for each draw.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> near, far = post.log_density([[0.1], [100.0]])
+        >>> bool(near > far)
+        True
+        """
+        from mixwood.prediction import log_density, log_density_per_draw
+
+        return log_density_per_draw(self, X) if per_draw else log_density(self, X)
+
+    def predict_proba(
+        self, X: Any, new: bool = False, loss: str = "vi", seed: Any = 0
+    ) -> FloatArray:
+        """Return how probable it is that new rows belong to each cluster of the point estimate.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (m, d)
+            New rows, as wide as the data.
+        new : bool
+            Whether to add a last column: the probability of a new cluster.
+        loss, seed
+            Which point estimate, as `point_estimate` takes them.
+
+        Returns
+        -------
+        array of shape (m, K), or (m, K + 1) with `new`
+            Rows sum to 1: without `new` the probabilities are given that the row belongs to
+            one of the K clusters.
+
+        Notes
+        -----
+        The clusters of a draw are not those of the estimate. What a draw gives to its cluster
+        ``c`` is spread over the estimate's clusters ``k`` in proportion to where its items
+        are::
+
+            p(k | x)   ~  E[(u/n) sum_c kappa(|c|+1,u)/kappa(|c|,u) P(x | X_c) |c and k| / |c|]
+            p(new | x) ~  E[(u/n) kappa(1,u) P(x)]
+
+        with the expectation over all draws; each row is normalized once, after it.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> post.predict_proba([[0.1], [9.1]]).round(2)
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        from mixwood.prediction import cluster_probabilities
+
+        self.data_for("predict_proba")  # before the estimate, which takes time
+        estimate = self.point_estimate(loss=loss, seed=seed)
+        return cluster_probabilities(self, X, estimate, new=new)
+
+    def predict(self, X: Any, loss: str = "vi", seed: Any = 0) -> IntArray:
+        """Return the most probable cluster of the point estimate for each new row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (m, d)
+            New rows, as wide as the data.
+        loss, seed
+            Which point estimate, as `point_estimate` takes them.
+
+        Returns
+        -------
+        int64 array of shape (m,)
+            Labels as in the point estimate: 0 to K-1. See `predict_proba`.
+        """
+        probabilities = self.predict_proba(X, loss=loss, seed=seed)
+        return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
+
+    def sample_predictive(self, size: int, seed: Any = None) -> Data:
+        """Draw new rows from the posterior predictive distribution.
+
+        Parameters
+        ----------
+        size : int
+            How many rows, at least 1.
+        seed : None, int, SeedSequence or Generator
+            Where the randomness comes from.
+
+        Returns
+        -------
+        array of shape (size, d), or csr_array for counts
+            Independent draws from the density of `log_density`: a cluster of a draw, or a new
+            one, by its weight; parameters given the cluster's items; a row given these. Rows
+            of `Multinomial` have the totals of random rows of the data.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> post.sample_predictive(3, seed=1).shape
+        (3, 1)
+        """
+        from mixwood.prediction import sample_predictive
+
+        return sample_predictive(self, size, seed)
+
+    # --- its clusters
+
+    def cluster_parameters(
+        self, level: float = 0.9, loss: str = "vi", seed: Any = 0, draws: int = 1000
+    ) -> dict[str, ParameterEstimate]:
+        """Return the parameters of the point estimate's clusters, with their uncertainty.
+
+        Parameters
+        ----------
+        level : float
+            The probability of the credible intervals, between 0 and 1.
+        loss, seed
+            Which point estimate, as `point_estimate` takes them; the seed is also that of the
+            parameters, which are drawn.
+        draws : int
+            At most so many draws of the partition are used, evenly spread over all.
+
+        Returns
+        -------
+        dict of ParameterEstimate
+            Each has ``mean``, ``sd``, ``lower`` and ``upper``, arrays whose first axis is that
+            of the K clusters:
+
+            ==================== ========================================================
+            `Gaussian`           ``mean`` (K, d), ``covariance`` (K, d, d)
+            `DiagonalGaussian`   ``mean`` (K, d), ``variance`` (K, d)
+            `SphericalGaussian`  ``mean`` (K, d), ``variance`` (K,)
+            `Poisson`            ``rate`` (K, d)
+            `Bernoulli`          ``probability`` (K, d)
+            `Categorical`        ``probabilities`` (K, d, L), 0 beyond a column's categories
+            `Multinomial`        ``probabilities`` (K, V)
+            ==================== ========================================================
+
+        Notes
+        -----
+        The parameters of cluster ``k`` are those of a random member: for each draw an item of
+        ``k`` is chosen at random, and parameters are drawn given all items of that draw's
+        cluster that holds it. So the intervals account for the uncertainty of the partition
+        and for that of the parameters.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> means = post.cluster_parameters()["mean"]
+        >>> means.mean.shape, bool((means.lower < means.upper).all())
+        ((2, 1), True)
+        """
+        from mixwood.descriptions import parameter_estimates
+
+        self.data_for("cluster_parameters")
+        estimate = self.point_estimate(loss=loss, seed=seed)
+        return parameter_estimates(self, estimate, level=level, seed=seed, n_draws=draws)
+
+    def describe(
+        self,
+        words: Any = None,
+        level: float = 0.9,
+        loss: str = "vi",
+        seed: Any = 0,
+        draws: int = 1000,
+    ) -> Any:
+        """Return a table of the point estimate's clusters, one row each.
+
+        Parameters
+        ----------
+        words : sequence of str, optional
+            Names of the columns, for counts the vocabulary; `column_names` by default.
+        level : float
+            The probability of the credible intervals, between 0 and 1.
+        loss, seed, draws
+            As in `cluster_parameters`, which has more, and says what the intervals mean.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``size``, the number of members; ``probability``, that two random members are in
+            one cluster (of a single member, that it is alone); and for each column of the
+            data a parameter with the ends of its interval, ``low`` and ``high``: ``mean`` and
+            ``sd``, ``rate``, or ``probability``. Categorical columns have their ``mode`` and
+            its probability, counts their most probable ``words`` and the first one's
+            probability.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> post.describe()["size"].tolist()
+        [3, 3]
+        """
+        from mixwood.descriptions import describe
+
+        self.data_for("describe")
+        estimate = self.point_estimate(loss=loss, seed=seed)
+        return describe(self, estimate, words=words, level=level, seed=seed, n_draws=draws)
+
+    # --- elsewhere
 
     def to_arviz(self, log_likelihood: bool = False) -> Any:
         """Return the draws as ArviZ wants them.

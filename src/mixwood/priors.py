@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from mixwood import hyper
 from mixwood.checks import positive_number, probability, shown, whole_number
+from mixwood.settable import Settable
 
 __all__ = [
     "NGGP",
@@ -52,8 +53,8 @@ def _mean(value: float | hyper.Gamma | hyper.Beta) -> float:
     return value if isinstance(value, float) else value.mean
 
 
-class _ExpectedClusters:
-    """What every prior can say about the number of clusters before seeing data."""
+class _Common(Settable):
+    """What all priors have: settable parameters, and what they say before seeing data."""
 
     def expected_clusters(self, n: int) -> float:
         """Return the prior expectation of the number of clusters among `n` items.
@@ -82,7 +83,7 @@ class _ExpectedClusters:
 
 
 @dataclass(frozen=True)
-class DirichletProcess(_ExpectedClusters):
+class DirichletProcess(_Common):
     """The Dirichlet process: clusters grow in proportion to their size.
 
     Parameters
@@ -110,7 +111,7 @@ class DirichletProcess(_ExpectedClusters):
 
 
 @dataclass(frozen=True)
-class NGGP(_ExpectedClusters):
+class NGGP(_Common):
     """The normalized generalized gamma process: many small clusters beside a few large.
 
     Parameters
@@ -143,7 +144,7 @@ class NGGP(_ExpectedClusters):
 
 
 @dataclass(frozen=True)
-class NormalizedInverseGaussian(_ExpectedClusters):
+class NormalizedInverseGaussian(_Common):
     """The normalized inverse Gaussian process: `NGGP` with ``sigma = 1/2``.
 
     Parameters
@@ -166,7 +167,7 @@ class NormalizedInverseGaussian(_ExpectedClusters):
 
 
 @dataclass(frozen=True)
-class PitmanYor(_ExpectedClusters):
+class PitmanYor(_Common):
     """The Pitman-Yor process with positive strength.
 
     Parameters

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from mixwood.chains import ChainPlan, ChainResult
 from mixwood.checks import positive_number, shown, whole_number
-from mixwood.data import column_names
 from mixwood.leaves import read_data
 from mixwood.model import Mixture
 from mixwood.parallel import Job, run_jobs
@@ -22,6 +21,7 @@ from mixwood.posterior import Posterior
 from mixwood.samplers import Sampler, Tree, as_sampler
 from mixwood.seeding import chain_seeds, seed_sequence
 from mixwood.starts import start_from
+from mixwood.threads import thread_count
 
 __all__ = ["sample"]
 
@@ -100,17 +100,18 @@ def sample(
     )
     n_chains = whole_number(chains, "chains", at_least=1)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
-    if n_jobs is not None and whole_number(n_jobs, "n_jobs", at_least=-(10**6)) == 0:
-        raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None")
+    thread_count(n_jobs)  # or it says what is wrong
     sequence = seed_sequence(seed)
     resolved, data = read_data(model.likelihood, X)
     explicit = replace(model, likelihood=resolved)
     start = start_from(init, explicit, data)
     _refuse_beyond_memory(n_chains * plan.draws * data.shape[0] * 4)
     if store is not None:
+        from mixwood.encoding import encode
         from mixwood.storage import check_destination
 
         check_destination(store)
+        encode(explicit, [], "model")  # what cannot be saved is said before the run
 
     began = time.perf_counter()
     constant = float(np.sum(resolved.row_constants(data)))
@@ -131,7 +132,7 @@ def sample(
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
     if data is X or getattr(data, "base", None) is not None:
         job = replace(job, X=data.copy())
-    posterior = _collect(labels, results, job, model, settings, column_names(X))
+    posterior = _collect(labels, results, job, model, settings, resolved.names_in(X))
     if store is not None:
         posterior.save(store)
     return posterior

@@ -10,10 +10,11 @@ import numpy as np
 from mixwood import hyper
 from mixwood.checks import whole_number
 from mixwood.families.base import Data, FloatArray, IntArray
+from mixwood.gamma_draws import log_gamma_draws
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess, PitmanYor, Prior
 
-__all__ = ["PriorDraws", "draw_from_prior", "log_gamma_draws", "simulate"]
+__all__ = ["PriorDraws", "draw_from_prior", "simulate"]
 
 
 def simulate(model: Mixture, n: int, seed: Any = None, *, width: int = 2) -> tuple[Data, IntArray]:
@@ -64,13 +65,6 @@ class PriorDraws:
     log_alpha: FloatArray
     sigma: FloatArray
     theta: FloatArray
-
-
-def log_gamma_draws(shape: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draw logs of Gamma(shape, 1): ``log G(a) = log G(a+1) + log(U)/a`` never underflows."""
-    return np.asarray(
-        np.log(rng.standard_gamma(shape + 1)) + np.log1p(-rng.random(np.shape(shape))) / shape
-    )
 
 
 def draw_from_prior(prior: Prior, n: int, size: int, rng: np.random.Generator) -> PriorDraws:

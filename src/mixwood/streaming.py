@@ -17,7 +17,8 @@ from mixwood.chains import prior_arguments
 from mixwood.checks import shown, whole_number
 from mixwood.families.leaves import SUMS
 from mixwood.families.multinomial import Multinomial
-from mixwood.hierarchy import stacked, without_collapsed
+from mixwood.data import stacked
+from mixwood.hierarchy import without_collapsed
 from mixwood.leaves import WeightedLeaves, leaf_matrix
 from mixwood.model import Mixture
 from mixwood.priors import start_values
@@ -202,7 +203,7 @@ class RowSample:
         if len(keys) > self._size:  # first among themselves: fewer rows are copied
             smallest = np.sort(np.argpartition(keys, self._size)[: self._size])
             keys, data = keys[smallest], data[smallest]
-        both = data if self._rows is None else stacked(self._rows, data)
+        both = data if self._rows is None else stacked([self._rows, data])
         self._keys = np.concatenate([self._keys, keys])
         kept = slice(None) if len(self._keys) <= self._size else self._smallest()
         self._keys, self._rows = self._keys[kept], both[kept]
@@ -238,7 +239,7 @@ class LeafGrowth:
     def add(self, data: Data, number: int) -> None:
         """Put in the rows of a checked block, which is that of this number."""
         n_old = 0 if self._kept is None else self._kept.shape[0]
-        both = data if self._kept is None else stacked(self._kept, data)
+        both = data if self._kept is None else stacked([self._kept, data])
         family = self._model.likelihood.bind(both)
         finite = np.isfinite(family.log_alone()[n_old:])
         if not finite.all():
@@ -312,10 +313,7 @@ class LeafGrowth:
             columns = [part[name] for name in ("size", "log_apart", "weight")]
             sums.append(np.column_stack([columns[0], np.zeros(len(columns[0])), *columns[1:]]))
             statistics.append(_word_totals(part["statistics"]) if words else part["statistics"])
-        whole = statistics[0]
-        for more in statistics[1:]:
-            whole = stacked(whole, more)
-        return np.concatenate(sums), whole
+        return np.concatenate(sums), stacked(statistics)
 
 
 def _word_totals(statistics: FloatArray) -> Data:

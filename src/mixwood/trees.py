@@ -147,7 +147,7 @@ def ibhc(
 
     family = bind_family(given, data)
     data = _own(data, X)
-    first = prior_parameters(given.prior, given.likelihood.count(data))
+    first = prior_parameters(given.prior, int(given.likelihood.row_sizes(data).sum()))
     parameters = replace(first)
     best: Hierarchy | None = None
     for trial in range(n_trials):
@@ -246,8 +246,8 @@ def _checked(model: Mixture, X: Any) -> tuple[Mixture, Data]:
     """Return the model with an explicit likelihood, and checked data."""
     if not isinstance(model, Mixture):
         raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
-    data = model.likelihood.check(X)
-    return replace(model, likelihood=model.likelihood.resolve(data)), data
+    resolved, data = model.likelihood.fitted_to(X)
+    return replace(model, likelihood=resolved), data
 
 
 def _check_rule(rule: Any) -> None:

@@ -49,6 +49,22 @@ CASES = {
     ),
     "categorical": (mw.Categorical(), [[0, 2], [1, 1], [0, HOLE], [2, 0], [0, 2]]),
     "poisson": (mw.Poisson(shape=2.0), [[0, 3], [4, 1], [HOLE, 2], [6, 0], [1, 5]]),
+    "product": (
+        mw.Product(
+            {
+                (0, 2): mw.Gaussian(r=0.2, nu=4, mean=[1.0, 0.5], scale=[[3.0, 0.5], [0.5, 2.0]]),
+                1: mw.Categorical(),
+                3: mw.Poisson(shape=2.0),
+            }
+        ),
+        [
+            [0.1, 2, 0.4, 0],
+            [-0.3, 1, 1.9, 4],
+            [HOLE, 0, HOLE, 1],
+            [1.7, HOLE, -0.8, 6],
+            [HOLE, 0, HOLE, HOLE],
+        ],
+    ),
 }
 
 
@@ -91,7 +107,14 @@ def cases():
     return CASES
 
 
-@pytest.fixture(params=list(CASES))
+# A product is slow, and `some_pair` has it.
+EACH = [
+    *(case for case in CASES if case != "product"),
+    pytest.param("product", marks=pytest.mark.long),
+]
+
+
+@pytest.fixture(params=EACH)
 def small_case(request):
     """Each of the small data sets: (likelihood, X)."""
     return CASES[request.param]

@@ -18,7 +18,17 @@ def run(code):
 
 
 def test_importing_is_light_and_silent():
-    heavy = ("arviz", "matplotlib", "pandas", "scipy", "sklearn", "xarray", "zarr", "joblib")
+    heavy = (
+        "arviz",
+        "matplotlib",
+        "pandas",
+        "scipy",
+        "sklearn",
+        "xarray",
+        "zarr",
+        "joblib",
+        "numba",
+    )
     loaded = run(f"import mixwood, sys; print([m for m in {heavy!r} if m in sys.modules])")
     assert loaded == "[]"
 

@@ -46,7 +46,9 @@ class DiagonalGaussian {
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return 3 * d_; }
-  double size_term(int size) const { return size_terms_[size]; }
+  double size_term(double size) const {
+    return size_terms_.at(size, [this](double any) { return size_formula(any); });
+  }
 
   void observe(double* s, int i) const {
     for (int j = 0; j < d_; ++j, s += 3) {
@@ -111,8 +113,7 @@ class DiagonalGaussian {
   double log_marginal(const double* s) const {
     double total = 0;
     for (int j = 0; j < d_; ++j, s += 3)
-      total += size_terms_.at(s[0], [this](double size) { return size_formula(size); }) -
-               0.5 * (nu_ + s[0]) * std::log(posterior_scale(s));
+      total += size_term(s[0]) - 0.5 * (nu_ + s[0]) * std::log(posterior_scale(s));
     return total;
   }
 
@@ -133,7 +134,8 @@ class DiagonalGaussian {
 class DiagonalGaussian::Clusters
     : public RefreshedClusters<DiagonalGaussian, DiagonalGaussian::Clusters> {
  public:
-  explicit Clusters(const DiagonalGaussian& family) : RefreshedClusters(family) {}
+  explicit Clusters(const DiagonalGaussian& family)
+      : RefreshedClusters(family), complete_(family.complete()) {}
 
   void grow(int slots) {
     if (!grow_statistics(slots)) return;
@@ -149,7 +151,7 @@ class DiagonalGaussian::Clusters
     for (const int slot : slots) {
       const std::size_t at = static_cast<std::size_t>(slot) * d_;
       double* target = scores + static_cast<std::size_t>(slot) * block_rows;
-      if (family_.complete())
+      if (complete_)
         kernels_.diagonal_complete(d_, &means_[at], &fractions_[at], halves_[at], base_sums_[slot],
                                    block_.values(), target);
       else
@@ -160,7 +162,7 @@ class DiagonalGaussian::Clusters
 
   // In each column psi_- = psi_n (1 - s), s = kappa/(kappa-1) (x - mean)^2 / psi_n.
   double score_without(int slot, int b) {
-    return family_.complete() ? complete_without(slot, b) : incomplete_without(slot, b);
+    return complete_ ? complete_without(slot, b) : incomplete_without(slot, b);
   }
 
  private:
@@ -213,18 +215,20 @@ class DiagonalGaussian::Clusters
       const std::size_t at = static_cast<std::size_t>(slot) * d_ + j;
       const int size = static_cast<int>(s[0]);
       const double kappa = family_.r() + s[0];
+      // Statistics of other rows may lack entries where the rows that are scored have all.
+      complete_ = complete_ && s[0] == statistic(slot)[0];
       scales_[at] = family_.posterior_scale(s);
       log_scales_[at] = std::log(scales_[at]);
       log_scale_sums_[slot] += log_scales_[at];
       means_[at] = s[1] * s[0] / kappa;
       fractions_[at] = kappa / (kappa + 1) / scales_[at];
       halves_[at] = 0.5 * (family_.nu() + s[0] + 1);
-      if (size >= family_.n_rows()) continue;  // no row is left to join
       bases_[at] = family_.size_term(size + 1) - family_.size_term(size) - 0.5 * log_scales_[at];
       base_sums_[slot] += bases_[at];
     }
   }
 
+  bool complete_;  // in every cluster all columns have one size, and no row lacks an entry
   std::vector<double> means_, fractions_, halves_, bases_, scales_, log_scales_;
   std::vector<double> base_sums_, log_scale_sums_;
 };

@@ -74,6 +74,16 @@ concept has_sparse_statistics =
       { f.log_predictive(t, sparse) } -> std::same_as<double>;
     };
 
+// The family's sparse statistics; nothing where it has none.
+template <class F>
+struct SparseOf {
+  struct type {};
+};
+template <has_sparse_statistics F>
+struct SparseOf<F> {
+  using type = typename F::SparseStatistic;
+};
+
 // Optional, for rows that may be long or short: how many counts a row has.
 template <class F>
 concept has_row_totals = requires(const F f, int row) {
@@ -127,5 +137,14 @@ concept AtomScores = requires(A a, std::span<const int> rows, const double* stat
 
 template <class F>
 concept AtomFamily = Family<F> && AtomScores<typename F::Atoms>;
+
+// Whether there are atoms to draw; a product of families knows it only once it is made.
+template <Family F>
+bool can_draw_atoms(const F& family) {
+  if constexpr (requires { family.has_atoms(); })
+    return family.has_atoms();
+  else
+    return AtomFamily<F>;
+}
 
 }  // namespace mixwood

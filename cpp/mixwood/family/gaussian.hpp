@@ -61,10 +61,11 @@ class Gaussian {
   const double* least_pivots() const { return pivots_.data(); }  // of any Psi_n
 
   // log P(X_c) = size_term(n) - (nu+n)/2 log|Psi_n|.
-  double size_term(int size) const { return size_terms_[size]; }
+  double size_term(double size) const {
+    return size_terms_.at(size, [this](double any) { return size_formula(any); });
+  }
   double log_marginal(double size, double log_determinant) const {
-    return size_terms_.at(size, [this](double any) { return size_formula(any); }) -
-           0.5 * (nu_ + size) * log_determinant;
+    return size_term(size) - 0.5 * (nu_ + size) * log_determinant;
   }
 
   void observe(double* s, int i) const {
@@ -229,7 +230,8 @@ class Gaussian::Clusters {
   }
 
   double log_marginal(int slot) const {
-    return family_.log_marginal(statistic(slot)[0], log_determinants_[slot]);
+    const double n = statistic(slot)[0];
+    return family_.size_term(n) - 0.5 * (family_.nu() + n) * log_determinants_[slot];
   }
 
   const double* statistic(int slot) const {
@@ -249,6 +251,10 @@ class Gaussian::Clusters {
   // log P(block | X_slot) for each of the slots, at scores[slot].
   void score_block(const double* block, std::span<const int> slots, double* scores) {
     const int count = static_cast<int>(slots.size());
+    if (block[0] == 0) {  // as part of a product: none of the rows has these columns
+      for (const int slot : slots) scores[slot] = 0;
+      return;
+    }
     pointers_.resize(slots.size());
     union_determinants_.resize(slots.size());
     for (int k = 0; k < count; ++k) pointers_[k] = statistic(slots[k]);
@@ -309,7 +315,6 @@ class Gaussian::Clusters {
     const int size = static_cast<int>(s[0]);
     const double kappa = family_.r() + s[0];
     for (int j = 0; j < d_; ++j) mean(slot)[j] = s[1 + j] * s[0] / kappa;
-    if (size >= family_.n_rows()) return;  // no row is left to join: nothing will be scored
     terms_[slot] = {
         family_.size_term(size + 1) - family_.size_term(size) - 0.5 * log_determinants_[slot],
         0.5 * (family_.nu() + s[0] + 1), kappa / (kappa + 1)};

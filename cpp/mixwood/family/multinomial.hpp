@@ -51,20 +51,21 @@ class Multinomial {
       alone_[i] = gain - distinct * log_gamma(beta) + log_gamma(prior_total()) -
                   log_gamma(prior_total() + row_totals_[i]);
     }
-    double largest = 2;
-    for (const double total : word_totals) largest = std::max(largest, total);
-    if (largest > 2147483647.0) throw std::invalid_argument("X must have column totals below 2^31");
-    largest += beta;
-    // How many factors between beta and `largest` a product of doubles holds for certain.
-    product_budget_ =
-        static_cast<int>(900 / std::max(std::log2(largest), std::abs(std::log2(beta))));
+    for (const double total : word_totals) largest_total_ = std::max(largest_total_, total);
+    if (largest_total_ > 2147483647.0)
+      throw std::invalid_argument("X must have column totals below 2^31");
   }
 
   int n_rows() const { return static_cast<int>(starts_.size()) - 1; }
   int width() const { return width_; }
   double beta() const { return beta_; }
   double prior_total() const { return width_ * beta_; }
-  int product_budget() const { return product_budget_; }
+  // How many factors a product of doubles holds for certain where a cluster has a word at most
+  // `largest` times: they lie between beta and beta + largest + the count of a row.
+  int product_budget(double largest = 0) const {
+    const double end = beta_ + std::max(largest, largest_total_) + largest_total_;
+    return static_cast<int>(900 / std::max(std::log2(end), std::abs(std::log2(beta_))));
+  }
   double row_total(int i) const { return row_totals_[i]; }
   std::span<const std::int32_t> words(int i) const { return part(words_, i); }
   std::span<const std::int32_t> counts(int i) const { return part(counts_, i); }
@@ -175,7 +176,7 @@ class Multinomial {
   std::span<const std::int32_t> words_, counts_;
   int width_;
   double beta_;
-  int product_budget_ = 0;
+  double largest_total_ = 2;  // of a word, over all rows
   double log_gamma_beta_ = log_gamma(beta_);
   std::vector<double> log_gains_, row_totals_, alone_;
 };
@@ -186,7 +187,8 @@ class Multinomial::Clusters {
  public:
   static constexpr int rows_at_once = 1;
 
-  explicit Clusters(const Multinomial& family) : family_(family), kernels_(kernels()) {}
+  explicit Clusters(const Multinomial& family)
+      : family_(family), kernels_(kernels()), product_budget_(family.product_budget()) {}
 
   void grow(int slots) {
     if (slots <= stride_) return;
@@ -224,7 +226,13 @@ class Multinomial::Clusters {
   }
 
   void assign(int slot, const double* s) {
-    for (int v = 0; v < family_.width(); ++v) table_[at(v, slot)] = static_cast<std::int32_t>(s[v]);
+    double largest = 0;
+    for (int v = 0; v < family_.width(); ++v) {
+      table_[at(v, slot)] = static_cast<std::int32_t>(s[v]);
+      largest = std::max(largest, s[v]);
+    }
+    // The statistic may be of other rows than the family's, and larger.
+    product_budget_ = std::min(product_budget_, family_.product_budget(largest));
     set_total(slot, s[family_.width()]);
     log_marginals_[slot] = family_.log_marginal(s);
   }
@@ -245,7 +253,7 @@ class Multinomial::Clusters {
     for (const int slot : slots) end = std::max(end, slot + 1);
     kernels_.multinomial(static_cast<int>(block.words.size()), block.words.data(),
                          block.counts.data(), table_.data(), stride_, end, family_.beta(),
-                         family_.product_budget(), sums_.data());
+                         product_budget_, sums_.data());
     const double prior_total = family_.prior_total() + block.total;
     for (int k = 0; k < end; ++k) normalizers_[k] = prior_total + totals_[k];
     kernels_.log_gammas(end, normalizers_.data());
@@ -285,6 +293,7 @@ class Multinomial::Clusters {
 
   const Multinomial& family_;
   const Kernels& kernels_;
+  int product_budget_;
   int stride_ = 0;
   Block row_{};
   std::vector<std::int32_t> table_;

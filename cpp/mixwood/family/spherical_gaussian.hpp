@@ -43,7 +43,9 @@ class SphericalGaussian {
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return d_ + 2; }
-  double size_term(int size) const { return size_terms_[size]; }
+  double size_term(double size) const {
+    return size_terms_.at(size, [this](double any) { return size_formula(any); });
+  }
 
   void observe(double* s, int i) const {
     const double n = s[0] + 1;
@@ -89,8 +91,7 @@ class SphericalGaussian {
     return log_marginal(s[0], std::log(posterior_scale(s)));
   }
   double log_marginal(double size, double log_scale) const {
-    return size_terms_.at(size, [this](double any) { return size_formula(any); }) -
-           0.5 * (nu_ + size * d_) * log_scale;
+    return size_term(size) - 0.5 * (nu_ + size * d_) * log_scale;
   }
 
  private:
@@ -163,7 +164,6 @@ class SphericalGaussian::Clusters
       means_[static_cast<std::size_t>(slot) * d_ + j] = s[1 + j] * s[0] / kappa;
     scales_[slot] = family_.posterior_scale(s);
     log_scales_[slot] = std::log(scales_[slot]);
-    if (size >= family_.n_rows()) return;  // no row is left to join: nothing will be scored
     terms_[slot] = {
         family_.size_term(size + 1) - family_.size_term(size) - 0.5 * d_ * log_scales_[slot],
         0.5 * (family_.nu() + (s[0] + 1) * d_), kappa / (kappa + 1) / scales_[slot]};

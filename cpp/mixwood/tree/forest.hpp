@@ -30,16 +30,6 @@ inline double log_sum(double a, double b) {
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-// The family's sparse statistics; nothing where it has none.
-template <class F>
-struct SparseOf {
-  struct type {};
-};
-template <has_sparse_statistics F>
-struct SparseOf<F> {
-  using type = typename F::SparseStatistic;
-};
-
 template <Family F>
 class Forest {
  public:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mixwood.checks import positive_number, whole_number
 from mixwood.data import whole_number_matrix
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.categorical import bind_codes
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Bernoulli(Likelihood):
     b: float = 1.0
     columns: int | None = None
     skips_missing = True
+    reads_levels = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "a", positive_number(self.a, "a"))
@@ -81,12 +82,24 @@ class Bernoulli(Likelihood):
         """Return zeros: the compiled family leaves nothing out."""
         return np.zeros(X.shape[0])
 
-    def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draw each cluster's probabilities from the prior, then one row a label."""
+    @property
+    def statistic_size(self) -> int:
+        """For each column the zeros and the ones."""
         assert self.columns is not None
-        X = np.empty((len(labels), self.columns))
-        for k in np.unique(labels):
-            members = np.flatnonzero(labels == k)
-            probabilities = rng.beta(self.a, self.b, self.columns)
-            X[members] = rng.random((len(members), self.columns)) < probabilities
-        return X
+        return 2 * self.columns
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw ``probability`` (C, d), that of a one, from Beta posteriors."""
+        zeros, ones = np.moveaxis(statistics.reshape(len(statistics), -1, 2), 2, 0)
+        return {"probability": rng.beta(self.a + ones, self.b + zeros)}
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw rows of zeros and ones."""
+        probability = parameters["probability"][labels]
+        return (rng.random(probability.shape) < probability).astype(np.float64)

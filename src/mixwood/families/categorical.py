@@ -9,7 +9,8 @@ import numpy as np
 
 from mixwood.checks import positive_number, shown, whole_number
 from mixwood.data import whole_number_matrix
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
+from mixwood.gamma_draws import dirichlet_draws
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -53,6 +54,7 @@ class Categorical(Likelihood):
     beta: float = 1.0
     n_categories: Any = None
     skips_missing = True
+    reads_levels = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", positive_number(self.beta, "beta"))
@@ -119,12 +121,36 @@ class Categorical(Likelihood):
         """Return zeros: the compiled family leaves nothing out."""
         return np.zeros(X.shape[0])
 
-    def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draw each cluster's probabilities from the prior, then one row a label."""
+    @property
+    def statistic_size(self) -> int:
+        """The counts of all categories, column after column."""
+        return int(sum(self.n_categories))
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw ``probabilities`` (C, d, L) from Dirichlet posteriors.
+
+        ``L`` is the largest number of categories; those that a column does not have get 0.
+        """
+        shape = (len(statistics), len(self.n_categories), max(self.n_categories))
+        probabilities = np.zeros(shape)
+        end = 0
+        for j, levels in enumerate(self.n_categories):
+            start, end = end, end + levels
+            drawn = dirichlet_draws(self.beta + statistics[:, start:end], rng)
+            probabilities[:, j, :levels] = drawn
+        return {"probabilities": probabilities}
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw rows of codes."""
+        steps = np.cumsum(parameters["probabilities"], axis=2)
         X = np.empty((len(labels), len(self.n_categories)))
-        for k in np.unique(labels):
-            members = np.flatnonzero(labels == k)
-            for j, levels in enumerate(self.n_categories):
-                probabilities = rng.dirichlet(np.full(levels, self.beta))
-                X[members, j] = rng.choice(levels, len(members), p=probabilities)
+        for j, levels in enumerate(self.n_categories):
+            above = rng.random((len(labels), 1)) > steps[:, j, : levels - 1][labels]
+            X[:, j] = above.sum(axis=1)
         return X

@@ -9,7 +9,7 @@ import numpy as np
 
 from mixwood.checks import positive_number, shown
 from mixwood.data import real_matrix
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.gaussian import (
     SCALE_FRACTION,
     column_variances,
@@ -136,13 +136,30 @@ class DiagonalGaussian(Likelihood):
         assert isinstance(X, np.ndarray)
         return np.asarray(-0.5 * np.isfinite(X) @ np.log(self.scale))
 
-    def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draw each cluster's means and variances from the prior, then one row a label."""
-        d = self.scale.shape[0]
-        X = np.empty((len(labels), d))
-        for k in np.unique(labels):
-            members = np.flatnonzero(labels == k)
-            deviation = 1 / np.sqrt(rng.gamma(self.nu / 2, 2 / self.scale))
-            mean = rng.normal(self.mean, deviation / np.sqrt(self.r))
-            X[members] = rng.normal(mean, deviation, (len(members), d))
-        return X
+    @property
+    def statistic_size(self) -> int:
+        """For each column the size, the mean and the scatter."""
+        return int(3 * self.mean.shape[0])
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw ``mean`` and ``variance``, both (C, d), from Normal-Gamma posteriors."""
+        n, centre, scatter = np.moveaxis(statistics.reshape(len(statistics), -1, 3), 2, 0)
+        scale = 1 + scatter + self.r * n / (self.r + n) * centre**2
+        variance = scale / (2 * rng.standard_gamma((self.nu + n) / 2))
+        noise = rng.standard_normal(n.shape) * np.sqrt(variance / (self.r + n))
+        mean = n / (self.r + n) * centre + noise
+        return {
+            "mean": self.mean + np.sqrt(self.scale) * mean,
+            "variance": self.scale * variance,
+        }
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw Gaussian rows of independent columns."""
+        deviation = np.sqrt(parameters["variance"][labels])
+        return rng.normal(parameters["mean"][labels], deviation)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mixwood.checks import finite_number, positive_number, shown
 from mixwood.data import real_matrix
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -192,15 +192,48 @@ class Gaussian(Likelihood):
         assert isinstance(X, np.ndarray)
         return np.full(X.shape[0], -float(np.sum(np.log(self._units()))))
 
-    def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draw each cluster's mean and covariance from the prior, then one row a label."""
-        d = self.scale.shape[0]
-        X = np.empty((len(labels), d))
-        for k in np.unique(labels):
-            members = np.flatnonzero(labels == k)
-            factor = _inverse_wishart_factor(self.scale, float(self.nu or 0), rng)
-            mean = self.mean + factor @ rng.standard_normal(d) / np.sqrt(self.r)
-            X[members] = mean + rng.standard_normal((len(members), d)) @ factor.T
+    @property
+    def statistic_size(self) -> int:
+        """The size, the mean and a triangle of the scatter."""
+        d = self.mean.shape[0]
+        return int(1 + d + d * (d + 1) // 2)
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw ``mean`` (C, d) and ``covariance`` (C, d, d) from Normal-Wishart posteriors."""
+        d, units = self.mean.shape[0], self._units()
+        n, centre = statistics[:, :1], statistics[:, 1 : 1 + d]
+        # Psi_n in units of Psi; the triangle of the scatter comes column by column
+        scale = np.tile(self.scale / np.outer(units, units), (len(n), 1, 1))
+        column, row = np.triu_indices(d)
+        scatter = np.zeros_like(scale)
+        scatter[:, row, column] = scatter[:, column, row] = statistics[:, 1 + d :]
+        weight = (self.r * n / (self.r + n))[:, :, None]
+        scale += scatter + weight * centre[:, :, None] * centre[:, None, :]
+        factor = _inverse_wishart_factor(scale, float(self.nu or 0) + n[:, 0], rng)
+        noise = np.einsum("cij,cj->ci", factor, rng.standard_normal((len(n), d)))
+        mean = n / (self.r + n) * centre + noise / np.sqrt(self.r + n)
+        factor = units[:, None] * factor
+        return {
+            "mean": self.mean + units * mean,
+            "covariance": factor @ factor.swapaxes(1, 2),
+        }
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw Gaussian rows."""
+        d = self.mean.shape[0]
+        factor = np.linalg.cholesky(parameters["covariance"])
+        X = parameters["mean"][labels]
+        noise = rng.standard_normal(X.shape)
+        step = max(2**20 // d**2, 1)
+        for start in range(0, len(X), step):
+            part = slice(start, start + step)
+            X[part] += np.einsum("nij,nj->ni", factor[labels[part]], noise[part])
         return X
 
 
@@ -250,11 +283,17 @@ def _paper_scale(X: FloatArray) -> FloatArray:
     return np.asarray(S / np.exp((np.log(10) + log_determinant) / d))
 
 
-def _inverse_wishart_factor(scale: FloatArray, nu: float, rng: np.random.Generator) -> FloatArray:
-    """Return F with F F' ~ inverse Wishart(scale, nu), by Bartlett's decomposition."""
-    d = scale.shape[0]
-    bartlett = np.tril(rng.standard_normal((d, d)), -1)
-    bartlett[np.diag_indices(d)] = np.sqrt(rng.chisquare(nu - np.arange(d)))
+def _inverse_wishart_factor(
+    scale: FloatArray, nu: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Return F with F F' ~ inverse Wishart(scale, nu), by Bartlett's decomposition; many at once.
+
+    `scale` has shape (C, d, d) and `nu` (C,).
+    """
+    d = scale.shape[-1]
+    bartlett = np.tril(rng.standard_normal(scale.shape), -1)
+    diagonal = np.arange(d)
+    bartlett[:, diagonal, diagonal] = np.sqrt(rng.chisquare(nu[:, None] - diagonal))
     # Lambda = C^-T B B' C^-1 with scale = C C', hence Lambda^-1 = (C B^-T)(C B^-T)'.
     chol = np.linalg.cholesky(scale)
-    return np.asarray(np.linalg.solve(bartlett, chol.T).T)
+    return np.linalg.solve(bartlett, chol.swapaxes(1, 2)).swapaxes(1, 2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.multinomial import Multinomial
 
 if TYPE_CHECKING:
@@ -120,13 +120,31 @@ class Leaves(Likelihood):
         """Return what the compiled family leaves out of each row's, or leaf's, log density."""
         return self._sums(X)[:, 1] if self.holds_leaves(X) else self.of.row_constants(X)
 
-    def count(self, X: Data) -> int:
-        """Return how many rows `X` stands for."""
-        return int(self._sums(X)[:, 0].sum()) if self.holds_leaves(X) else int(X.shape[0])
+    def row_sizes(self, X: Data) -> IntArray:
+        """Return how many rows each leaf stands for; 1 for what is a row."""
+        if self.holds_leaves(X):
+            return self._sums(X)[:, 0].astype(np.int64)
+        return super().row_sizes(X)
 
-    def simulate(self, labels: IntArray, rng: np.random.Generator) -> Data:
-        """Draw rows, as the likelihood of the rows does."""
-        return self.of.simulate(labels, rng)
+    @property
+    def statistic_size(self) -> int:
+        """How many numbers the statistic of a cluster has."""
+        return int(self._unbound.statistic_size)
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw parameters of clusters, as the likelihood of the rows does."""
+        return self.of.draw_parameters(statistics, rng)
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> Data:
+        """Draw rows, as the likelihood of the rows does; leaves are not like rows."""
+        rows = None if like is None or self.holds_leaves(like) else like
+        return self.of.draw_rows(parameters, labels, rng, rows)
 
     @staticmethod
     def _sums(X: Data) -> FloatArray:

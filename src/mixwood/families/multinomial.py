@@ -9,7 +9,8 @@ import numpy as np
 
 from mixwood.checks import positive_number, whole_number
 from mixwood.data import count_matrix
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
+from mixwood.gamma_draws import dirichlet_draws
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -94,6 +95,47 @@ class Multinomial(Likelihood):
         entries.data = gammaln(X.data + 1.0)
         return np.asarray(gammaln(totals + 1.0) - np.asarray(entries.sum(axis=1)).ravel())
 
+    @property
+    def statistic_size(self) -> int:
+        """The total of each column, and of all."""
+        assert self.columns is not None
+        return self.columns + 1
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw ``probabilities`` (C, V) from Dirichlet posteriors."""
+        return {"probabilities": dirichlet_draws(self.beta + statistics[:, :-1], rng)}
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> csr_array:
+        """Draw rows of counts; each total is that of a random row of `like`, or 20."""
+        totals = np.full(len(labels), 20, dtype=np.int64)
+        if like is not None:
+            given = np.asarray(like.sum(axis=1)).ravel().astype(np.int64)
+            totals = given[rng.integers(len(given), size=len(labels))]
+        return self._counts(parameters["probabilities"], labels, totals, rng)
+
+    def _counts(
+        self,
+        probabilities: FloatArray,
+        labels: IntArray,
+        totals: IntArray,
+        rng: np.random.Generator,
+    ) -> csr_array:
+        from scipy.sparse import csr_array, vstack
+
+        step = max(2**22 // probabilities.shape[1], 1)
+        parts: Any = []
+        for start in range(0, len(labels), step):
+            part = slice(start, start + step)
+            counts = rng.multinomial(totals[part], probabilities[labels[part]])
+            parts.append(csr_array(counts.astype(np.float64)))
+        return csr_array(vstack(parts, format="csr"))
+
     def simulate(
         self, labels: IntArray, rng: np.random.Generator, totals: int | IntArray = 20
     ) -> csr_array:
@@ -101,13 +143,7 @@ class Multinomial(Likelihood):
 
         `totals` is how many counts a row has, one number or one for each row.
         """
-        from scipy.sparse import csr_array
-
-        assert self.columns is not None
+        empty = np.zeros((int(labels.max()) + 1, self.statistic_size))
+        probabilities = self.draw_parameters(empty, rng)["probabilities"]
         totals = np.broadcast_to(np.asarray(totals, dtype=np.int64), labels.shape)
-        X = np.zeros((len(labels), self.columns), dtype=np.float64)
-        for k in np.unique(labels):
-            probabilities = rng.dirichlet(np.full(self.columns, self.beta))
-            for i in np.flatnonzero(labels == k):
-                X[i] = rng.multinomial(totals[i], probabilities)
-        return csr_array(X)
+        return self._counts(probabilities, labels, totals, rng)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mixwood.checks import positive_number, shown
 from mixwood.data import whole_number_matrix
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.gaussian import vector
 
 if TYPE_CHECKING:
@@ -97,12 +97,22 @@ class Poisson(Likelihood):
 
         return np.asarray(-np.nansum(gammaln(np.asarray(X) + 1.0), axis=1))
 
-    def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draw each cluster's rates from the prior, then one row a label."""
-        d = len(self.rate)
-        X = np.empty((len(labels), d))
-        for k in np.unique(labels):
-            members = np.flatnonzero(labels == k)
-            rates = rng.gamma(self.shape, 1 / self.rate)
-            X[members] = rng.poisson(rates, (len(members), d))
-        return X
+    @property
+    def statistic_size(self) -> int:
+        """For each column the size and the sum."""
+        return 2 * len(self.rate)
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw ``rate`` (C, d) from Gamma posteriors."""
+        n, total = np.moveaxis(statistics.reshape(len(statistics), -1, 2), 2, 0)
+        return {"rate": rng.standard_gamma(self.shape + total) / (self.rate + n)}
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw rows of Poisson counts."""
+        return rng.poisson(parameters["rate"][labels]).astype(np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mixwood.checks import positive_number, shown
 from mixwood.data import real_matrix
-from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
+from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.gaussian import (
     SCALE_FRACTION,
     refuse_extreme_spread,
@@ -112,13 +112,31 @@ class SphericalGaussian(Likelihood):
         assert isinstance(X, np.ndarray)
         return np.full(X.shape[0], -0.5 * X.shape[1] * np.log(self.scale))
 
-    def simulate(self, labels: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draw each cluster's mean and variance from the prior, then one row a label."""
+    @property
+    def statistic_size(self) -> int:
+        """The size, the mean and the scatter about it."""
+        return int(self.mean.shape[0]) + 2
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw ``mean`` (C, d) and ``variance`` (C,) from Normal-Gamma posteriors."""
         d = self.mean.shape[0]
-        X = np.empty((len(labels), d))
-        for k in np.unique(labels):
-            members = np.flatnonzero(labels == k)
-            deviation = 1 / np.sqrt(rng.gamma(self.nu / 2, 2 / self.scale))
-            mean = rng.normal(self.mean, deviation / np.sqrt(self.r))
-            X[members] = rng.normal(mean, deviation, (len(members), d))
-        return X
+        n, centre, scatter = statistics[:, 0], statistics[:, 1 : 1 + d], statistics[:, 1 + d]
+        scale = 1 + scatter + self.r * n / (self.r + n) * (centre**2).sum(axis=1)
+        variance = scale / (2 * rng.standard_gamma((self.nu + n * d) / 2))
+        noise = rng.standard_normal(centre.shape) * np.sqrt(variance / (self.r + n))[:, None]
+        mean = (n / (self.r + n))[:, None] * centre + noise
+        return {
+            "mean": self.mean + np.sqrt(self.scale) * mean,
+            "variance": self.scale * variance,
+        }
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw Gaussian rows, all columns with one variance."""
+        deviation = np.sqrt(parameters["variance"][labels])
+        return rng.normal(parameters["mean"][labels], deviation[:, None])

@@ -24,6 +24,7 @@ from mixwood.reference.families import (
     Moments,
     Multinomial,
     Poisson,
+    Product,
     SphericalGaussian,
 )
 from mixwood.reference.random import Stream
@@ -125,6 +126,17 @@ def poisson(family: Poisson, stat: Counts, stream: Stream) -> Density:
     return lambda row: float(np.nansum(row * logs - np.exp(logs)))
 
 
+def product(family: Product, stat: tuple[Any, ...], stream: Stream) -> Density:
+    """Draw the atoms of the parts, one after the other."""
+    atoms = [draw_atom(part, s, stream) for part, s in zip(family.parts, stat, strict=True)]
+
+    def log_density(row: FloatArray) -> float:
+        own = zip(atoms, family.entries(row), strict=True)
+        return float(sum(atom(x) for atom, x in own if x is not None))
+
+    return log_density
+
+
 _ATOMS: dict[type[Any], Callable[[Any, Any, Stream], Density]] = {
     Gaussian: gaussian,
     DiagonalGaussian: diagonal_gaussian,
@@ -133,6 +145,7 @@ _ATOMS: dict[type[Any], Callable[[Any, Any, Stream], Density]] = {
     Bernoulli: bernoulli,
     Categorical: categorical,
     Poisson: poisson,
+    Product: product,
 }
 
 

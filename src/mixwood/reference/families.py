@@ -17,6 +17,7 @@ from scipy.special import gammaln, multigammaln
 from mixwood import families
 from mixwood.checks import shown
 from mixwood.families.base import Data, FloatArray
+from mixwood.families.compiled import plain_function
 
 __all__ = ["Family", "dense", "family_of"]
 
@@ -343,6 +344,80 @@ class Poisson(_CountFamily):
         return float(np.sum(value) + stat.log_constant)
 
 
+class Custom(Family[Counts]):
+    """A user's own family, by the plain functions: a statistic that rows are added to."""
+
+    def __init__(self, likelihood: families.CustomFamily) -> None:
+        self.likelihood = likelihood
+        self.accumulate = plain_function(likelihood.accumulate)
+        self.plain_log_marginal = plain_function(likelihood.log_marginal)
+        self.row_constant = plain_function(likelihood.row_constant)
+
+    def empty(self) -> Counts:
+        return Counts(np.zeros(1), np.zeros(self.likelihood.stat_dim), 0.0)
+
+    def observe(self, stat: Counts, row: FloatArray) -> Counts:
+        total = stat.total.copy()
+        self.accumulate(row, total)
+        constant = 0.0 if self.row_constant is None else self.row_constant(row)
+        return Counts(stat.n + 1, total, stat.log_constant + constant)
+
+    def forget(self, stat: Counts, row: FloatArray) -> Counts:
+        one = self.observe(self.empty(), row)
+        return Counts(stat.n - 1, stat.total - one.total, stat.log_constant - one.log_constant)
+
+    def merge(self, a: Counts, b: Counts) -> Counts:
+        return Counts(a.n + b.n, a.total + b.total, a.log_constant + b.log_constant)
+
+    def log_marginal(self, stat: Counts) -> float:
+        if stat.n[0] == 0:
+            return 0.0
+        given = self.likelihood.parameters
+        return float(self.plain_log_marginal(stat.n[0], stat.total, given)) + stat.log_constant
+
+
+class Product(Family[tuple[Any, ...]]):
+    """Parts side by side, independent in a cluster.
+
+    A part sees the rows that have some of its columns::
+
+        P(X_c) = prod_p P_p(X_c[:, columns of p])
+    """
+
+    def __init__(self, likelihood: families.Product) -> None:
+        assert likelihood.columns is not None
+        self.parts: list[Family[Any]] = []
+        self.columns: list[list[int]] = []
+        for key, part in likelihood.parts.items():
+            labels = key if isinstance(key, tuple) else (key,)
+            self.parts.append(family_of(part))
+            self.columns.append([likelihood.columns.index(label) for label in labels])
+
+    def entries(self, row: FloatArray) -> list[FloatArray | None]:
+        """Return each part's columns of a row, None where all of them are missing."""
+        own = [row[columns] for columns in self.columns]
+        return [None if np.isnan(x).all() else x for x in own]
+
+    def empty(self) -> tuple[Any, ...]:
+        return tuple(part.empty() for part in self.parts)
+
+    def observe(self, stat: tuple[Any, ...], row: FloatArray) -> tuple[Any, ...]:
+        own = zip(self.parts, stat, self.entries(row), strict=True)
+        return tuple(s if x is None else part.observe(s, x) for part, s, x in own)
+
+    def forget(self, stat: tuple[Any, ...], row: FloatArray) -> tuple[Any, ...]:
+        own = zip(self.parts, stat, self.entries(row), strict=True)
+        return tuple(s if x is None else part.forget(s, x) for part, s, x in own)
+
+    def merge(self, a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+        own = zip(self.parts, a, b, strict=True)
+        return tuple(part.merge(mine, theirs) for part, mine, theirs in own)
+
+    def log_marginal(self, stat: tuple[Any, ...]) -> float:
+        own = zip(self.parts, stat, strict=True)
+        return float(sum(part.log_marginal(s) for part, s in own))
+
+
 _TWINS: dict[type[families.Likelihood], Callable[[Any], Family[Any]]] = {
     families.Gaussian: Gaussian,
     families.DiagonalGaussian: DiagonalGaussian,
@@ -351,6 +426,8 @@ _TWINS: dict[type[families.Likelihood], Callable[[Any], Family[Any]]] = {
     families.Bernoulli: Bernoulli,
     families.Categorical: Categorical,
     families.Poisson: Poisson,
+    families.Product: Product,
+    families.CustomFamily: Custom,
 }
 
 

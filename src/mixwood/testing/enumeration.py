@@ -212,8 +212,8 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
     >>> exact.probabilities.round(3).tolist()
     [0.4, 0.6]
     """
-    checked = model.likelihood.check(X)
-    model = replace(model, likelihood=model.likelihood.resolve(checked))
+    resolved, checked = model.likelihood.fitted_to(X)
+    model = replace(model, likelihood=resolved)
     partitions = all_partitions(int(checked.shape[0]))
     shapes, shape_of = _shapes(partitions)
     parameters = ParameterLaw(model.prior, partitions.shape[1])

@@ -23,8 +23,8 @@ from scipy.special import betaln, gammainc, gammaln, log_expit, logsumexp
 from mixwood import hyper
 from mixwood.expectations import log_shifted
 from mixwood.families.base import FloatArray
+from mixwood.gamma_draws import log_gamma_draws
 from mixwood.priors import DirichletProcess, PitmanYor, Prior
-from mixwood.simulation import log_gamma_draws
 from mixwood.testing.axes import Axis, fixed_axis, gamma_axis, log_u_axis, sigma_axis
 
 __all__ = ["ParameterLaw", "State"]

@@ -1,0 +1,291 @@
+"""One partition for many: point estimates, credible balls and co-clustering from draws."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixwood.checks import probability, shown, whole_number
+from mixwood.families.base import FloatArray, IntArray
+from mixwood.partitions import checked_labels, checked_loss, label_rows, losses
+from mixwood.reference.gibbs import in_order_of_appearance
+from mixwood.seeding import chain_seeds, seed_sequence
+from mixwood.threads import in_threads
+
+__all__ = ["CredibleBall", "credible_ball", "point_estimate", "similarity"]
+
+#: The expected loss at which a search ended, its number, and the labels.
+_Found: TypeAlias = tuple[float, int, NDArray[np.int32]]
+
+#: How many searches there are, and how many of them start from a draw rather than from nothing.
+RUNS, RUNS_FROM_DRAWS = 12, 4
+#: How many draws are tried as starts.
+TRIED_DRAWS = 24
+#: How many of the searches, the best, go on after a few visits of all items, and for how many more.
+FINALISTS, FIRST_SWEEPS, SWEEPS = 2, 2, 20
+
+
+def point_estimate(
+    draws: Any,
+    loss: str = "vi",
+    seed: Any = 0,
+    *,
+    max_clusters: int | None = None,
+    runs: int = RUNS,
+    n_jobs: int | None = None,
+) -> IntArray:
+    """Return the partition of least expected loss that a search finds.
+
+    Parameters
+    ----------
+    draws : int array of shape (..., n)
+        Labels, for example `Posterior.labels`.
+    loss : {"vi", "binder"}
+        Which expected loss to minimize; see `mixwood.partitions`.
+    seed : int, SeedSequence, Generator or None
+        The same seed gives the same answer, whatever the number of threads.
+    max_clusters : int, optional
+        At most so many clusters; by default a quarter more than any draw has, but at
+        least 10.
+    runs : int
+        How many searches, a few of which start from draws; the best is taken.
+    n_jobs : int, optional
+        How many searches run at once, as many as processors by default.
+
+    Returns
+    -------
+    int64 array of shape (n,)
+        Labels 0 to K-1 in order of appearance.
+
+    Notes
+    -----
+    The search is that of Dahl, Johnson and Mueller (Search algorithms and loss functions for
+    Bayesian clustering, 2022): items in random order are put where that raises the expected
+    loss least, and visited again. The best of many such searches go on until no item moves;
+    then whole clusters are taken apart and allocated anew. All this needs memory in proportion
+    to ``n`` times the draws.
+
+    Examples
+    --------
+    >>> point_estimate([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 2]])
+    array([0, 0, 1, 1])
+    """
+    from mixwood import _core
+
+    rows, weights = distinct(label_rows(draws))
+    most = _most_clusters(rows, max_clusters)
+    chosen = checked_loss(loss)
+    count = whole_number(runs, "runs", at_least=1)
+    seeds = chain_seeds(seed_sequence(seed), count + FINALISTS)
+    starts = _best_draws(rows, weights, chosen, most)[: min(RUNS_FROM_DRAWS, (count + 1) // 2)]
+    search = _core.PartitionSearch(rows, weights, chosen, most)
+
+    def run(k: int, start: NDArray[np.int32] | None, sweeps: int, rebuild: bool) -> _Found:
+        labels = search.run(np.random.PCG64(seeds[k]), start, sweeps, rebuild)
+        return float(weights @ losses(rows, labels, chosen)), k, labels
+
+    def begin(k: int) -> _Found:
+        return run(k, starts[k] if k < len(starts) else None, FIRST_SWEEPS, False)
+
+    def end(k: int) -> _Found:
+        return run(count + k, first[k][2], SWEEPS, True)
+
+    first = sorted(in_threads(begin, range(count), n_jobs, search.stop), key=lambda run: run[:2])
+    last = in_threads(end, range(min(FINALISTS, count)), n_jobs, search.stop)
+    return in_order_of_appearance(min(last, key=lambda run: run[:2])[2])
+
+
+def distinct(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], FloatArray]:
+    """Return each different row once, as first seen, and its share of all rows."""
+    counts = Counter(row.tobytes() for row in rows)
+    if len(counts) == len(rows):
+        return rows, np.full(len(rows), 1 / len(rows))
+    kept = np.frombuffer(b"".join(counts), dtype=np.int32).reshape(len(counts), -1)
+    return kept, np.array(list(counts.values()), dtype=np.float64) / len(rows)
+
+
+def _most_clusters(rows: NDArray[np.int32], max_clusters: int | None) -> int:
+    n = int(rows.shape[1])
+    if max_clusters is None:
+        return min(n, max(10, ceil(1.25 * (int(rows.max()) + 1))))
+    return min(n, whole_number(max_clusters, "max_clusters", at_least=1))
+
+
+def _best_draws(
+    rows: NDArray[np.int32], weights: FloatArray, loss: str, most: int
+) -> list[NDArray[np.int32]]:
+    """Return some draws of at most `most` clusters, those of least expected loss first.
+
+    Those that were drawn most often are tried, else draws evenly from all.
+    """
+    fitting = np.flatnonzero(rows.max(axis=1) < most)
+    often = fitting[np.argsort(-weights[fitting], kind="stable")]
+    if len(often) > TRIED_DRAWS and weights[often[0]] == weights[often[-1]]:
+        often = often[np.linspace(0, len(often) - 1, TRIED_DRAWS).astype(np.int64)]
+    tried = often[:TRIED_DRAWS]
+    expected = [float(weights @ losses(rows, rows[k], loss)) for k in tried]
+    return [rows[tried[k]] for k in np.argsort(expected, kind="stable")]
+
+
+@dataclass(frozen=True, eq=False)
+class CredibleBall:
+    """The draws around a point estimate (Wade and Ghahramani, 2018), and those at its edge.
+
+    Attributes
+    ----------
+    center : int64 array of shape (n,)
+        The partition in the middle.
+    radius : float
+        The smallest loss from the center within which at least `level` of the draws are.
+    level : float
+    loss : str
+    horizontal : list of int64 arrays
+        The draws in the ball that are furthest from the center.
+    vertical_upper : list of int64 arrays
+        Of the draws in the ball with the fewest clusters, the furthest.
+    vertical_lower : list of int64 arrays
+        Of the draws in the ball with the most clusters, the furthest.
+    """
+
+    center: IntArray
+    radius: float
+    level: float
+    loss: str
+    horizontal: list[IntArray] = field(repr=False)
+    vertical_upper: list[IntArray] = field(repr=False)
+    vertical_lower: list[IntArray] = field(repr=False)
+
+    def __repr__(self) -> str:
+        few, many = (int(edge[0].max()) + 1 for edge in (self.vertical_upper, self.vertical_lower))
+        unit = "bits" if self.loss == "vi" else "(Binder)"
+        return (
+            f"<mixwood.CredibleBall: {self.level:.0%} of the draws within {self.radius:.3g} {unit} "
+            f"of {int(self.center.max()) + 1} clusters; they have {few} to {many}>"
+        )
+
+
+def credible_ball(draws: Any, center: Any, level: float = 0.95, loss: str = "vi") -> CredibleBall:
+    """Return the smallest ball around a partition that holds `level` of the draws.
+
+    Parameters
+    ----------
+    draws : int array of shape (..., n)
+        Labels.
+    center : array of n integers
+        Labels, for example from `point_estimate`.
+    level : float
+        Between 0 and 1.
+    loss : {"vi", "binder"}
+        The distance.
+
+    Examples
+    --------
+    >>> credible_ball([[0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 2]], [0, 0, 1], level=0.75)
+    <mixwood.CredibleBall: 75% of the draws within 0.667 bits of 2 clusters; they have 2 to 3>
+    """
+    rows, weights = distinct(label_rows(draws))
+    middle = checked_labels(center, "center", items=rows.shape[1])
+    wanted = probability(level, "level")
+    distance = losses(rows, middle, checked_loss(loss))
+    order = np.argsort(distance, kind="stable")
+    held = np.cumsum(weights[order])
+    # A little less than asked for, lest rounding of the sum cost a draw.
+    radius = float(distance[order[np.searchsorted(held, wanted - 1e-9)]])
+    inside = np.flatnonzero(distance <= radius + 1e-12)
+    clusters = rows[inside].max(axis=1)
+
+    def furthest(of: IntArray) -> list[IntArray]:
+        return [
+            in_order_of_appearance(rows[k]) for k in of[distance[of] >= distance[of].max() - 1e-12]
+        ]
+
+    return CredibleBall(
+        center=middle,
+        radius=radius,
+        level=wanted,
+        loss=loss,
+        horizontal=furthest(inside),
+        vertical_upper=furthest(inside[clusters == clusters.min()]),
+        vertical_lower=furthest(inside[clusters == clusters.max()]),
+    )
+
+
+def similarity(
+    draws: Any, rows: Any = None, dtype: str = "float64", n_jobs: int | None = None
+) -> NDArray[Any]:
+    """Return how often each two items are in one cluster.
+
+    Parameters
+    ----------
+    draws : int array of shape (..., n)
+        Labels.
+    rows : array of m integers, optional
+        Only these items, in this order; all by default.
+    dtype : {"float64", "float32"}
+        The latter takes half the memory.
+    n_jobs : int, optional
+        How many threads, as many as processors by default.
+
+    Returns
+    -------
+    array of shape (n, n), or (m, m)
+        Symmetric, 1 on the diagonal.
+
+    Examples
+    --------
+    >>> similarity([[0, 0, 1], [0, 1, 1]])
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.5],
+           [0. , 0.5, 1. ]])
+    """
+    from mixwood import _core
+
+    if dtype not in ("float64", "float32"):
+        raise ValueError(f'dtype must be "float64" or "float32", got {shown(dtype)}')
+    labels = label_rows(draws)
+    if rows is not None:
+        labels = labels[:, _item_numbers(rows, labels.shape[1])]
+    n = labels.shape[1]
+    _refuse_beyond_memory(n, n * n * np.dtype(dtype).itemsize + 2 * labels.size, dtype)
+    if labels.max() >= 2**16:
+        labels = np.stack([np.unique(row, return_inverse=True)[1] for row in labels])
+        if labels.max() >= 2**16:
+            raise ValueError("rows must be fewer: a draw has more than 65,536 clusters of them")
+    narrow = labels.astype(np.uint16)
+    table = np.empty((n, n), dtype=dtype)
+    # The first rows have the most pairs to the right of the diagonal: small pieces even that out.
+    piece = max(16, n // 64)
+    in_threads(
+        lambda first: _core.similarity_rows(narrow, first, min(first + piece, n), table),
+        range(0, n, piece),
+        n_jobs,
+    )
+    return table
+
+
+def _item_numbers(rows: Any, n: int) -> IntArray:
+    """Return `rows` as numbers of items, or raise if they are none."""
+    numbers = np.asarray(rows)
+    if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu":
+        raise ValueError(f"rows must be a list of item numbers, got {shown(rows)}")
+    if numbers.min() < 0 or numbers.max() >= n:
+        raise ValueError(f"rows must be item numbers from 0 to {n - 1}, got {shown(rows)}")
+    return numbers.astype(np.int64)
+
+
+def _refuse_beyond_memory(n: int, needed: int, dtype: str) -> None:
+    from mixwood.memory import available_bytes
+
+    available = available_bytes()
+    if available is not None and needed > available:
+        way_out = ', or for half of it with dtype="float32"' if dtype == "float64" else ""
+        raise MemoryError(
+            f"the similarity of {n:,} items needs {needed / 2**30:.1f} GiB and "
+            f"{available / 2**30:.1f} GiB are available; ask for fewer items with rows=, for "
+            f"example rows=np.random.default_rng(0).choice({n}, 2000, replace=False){way_out}"
+        )

@@ -1,0 +1,134 @@
+"""How far partitions are from each other, and from what was drawn.
+
+A partition is an array of labels, one an item; their names and order do not matter.
+With cluster sizes ``n_k`` of one partition of ``n`` items, ``m_j`` of another, and ``n_kj``
+items in cluster ``k`` of the one and ``j`` of the other, there are two losses:
+
+- variation of information, ``loss="vi"``, always in bits: ``(1/n) {sum_k n_k log2 n_k +
+  sum_j m_j log2 m_j - 2 sum_kj n_kj log2 n_kj}``, from 0 to ``log2 n``;
+- Binder's with equal costs, ``loss="binder"``: ``(1/n^2) {sum_k n_k^2 + sum_j m_j^2 -
+  2 sum_kj n_kj^2}``, the share of the ordered pairs of items on which the two disagree, from 0
+  to ``1 - 1/n``.
+
+Both are metrics.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixwood.checks import shown
+from mixwood.families.base import FloatArray
+from mixwood.reference.gibbs import in_order_of_appearance
+
+__all__ = ["LOSSES", "binder", "expected_loss", "losses", "variation_of_information"]
+
+LOSSES = ("vi", "binder")
+
+
+def variation_of_information(a: Any, b: Any) -> float:
+    """Return the variation of information between two partitions, in bits.
+
+    Parameters
+    ----------
+    a, b : array of n integers
+        Labels.
+
+    Examples
+    --------
+    >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])
+    2.0
+    """
+    return expected_loss([checked_labels(b, "b")], a, "vi", name="a")
+
+
+def binder(a: Any, b: Any) -> float:
+    """Return Binder's loss between two partitions: the share of pairs on which they disagree.
+
+    Of the ``n^2`` ordered pairs, those of an item and itself included.
+
+    Parameters
+    ----------
+    a, b : array of n integers
+        Labels.
+
+    Examples
+    --------
+    >>> binder([0, 0, 1, 1], [0, 1, 0, 1])
+    0.5
+    """
+    return expected_loss([checked_labels(b, "b")], a, "binder", name="a")
+
+
+def expected_loss(
+    draws: Any, candidate: Any, loss: str = "vi", *, name: str = "candidate"
+) -> float:
+    """Return the mean loss of a partition against draws from a posterior.
+
+    Parameters
+    ----------
+    draws : int array of shape (..., n)
+        Labels, for example `Posterior.labels`.
+    candidate : array of n integers
+        Labels of the partition to judge.
+    loss : {"vi", "binder"}
+        Which loss.
+    name : str
+        What an error calls `candidate`.
+
+    Examples
+    --------
+    >>> expected_loss([[0, 0, 1, 1], [0, 1, 0, 1]], [0, 0, 1, 1])
+    1.0
+    """
+    return float(np.mean(losses(draws, candidate, loss, name=name)))
+
+
+def losses(draws: Any, candidate: Any, loss: str = "vi", *, name: str = "candidate") -> FloatArray:
+    """Return the loss of a partition against each draw; see `expected_loss`.
+
+    Examples
+    --------
+    >>> losses([[0, 0, 1, 1], [0, 1, 0, 1]], [0, 0, 1, 1])
+    array([0., 2.])
+    """
+    from mixwood import _core
+
+    rows = label_rows(draws)
+    labels = checked_labels(candidate, name, items=rows.shape[1])
+    values = _core.partition_losses(rows, labels.astype(np.int32), checked_loss(loss))
+    return np.asarray(values).reshape(np.shape(draws)[:-1])
+
+
+def checked_loss(loss: Any) -> str:
+    """Return `loss`, or raise if there is no loss of that name."""
+    if loss not in LOSSES:
+        raise ValueError(f'loss must be "vi" or "binder", got {shown(loss)}')
+    return str(loss)
+
+
+def checked_labels(labels: Any, name: str, items: int | None = None) -> NDArray[np.int64]:
+    """Return labels 0 to K-1 in order of appearance, or raise if they are not a partition."""
+    given = np.asarray(labels)
+    if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iub":
+        raise ValueError(f"{name} must be whole numbers, one label an item, got {shown(labels)}")
+    if items is not None and len(given) != items:
+        raise ValueError(f"{name} must have {items} labels, one an item, got {len(given)}")
+    return in_order_of_appearance(given)
+
+
+def label_rows(draws: Any) -> NDArray[np.int32]:
+    """Return draws of labels as rows of a table, every label within ``0..n-1``."""
+    given = np.asarray(draws)
+    if given.ndim < 2 or given.size == 0 or given.dtype.kind not in "iub":
+        raise ValueError(
+            "draws must be whole numbers of shape (..., n), a row of n labels each, "
+            f"got {shown(draws)}"
+        )
+    rows = given.reshape(-1, given.shape[-1])
+    if rows.min() < 0 or rows.max() >= rows.shape[1]:
+        rows = np.stack([in_order_of_appearance(row) for row in rows])
+    return np.ascontiguousarray(rows, dtype=np.int32)
