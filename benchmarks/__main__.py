@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import gibbs, paper_tree, prediction, record, samplers, tree_sampler, trees
+from benchmarks import gibbs, paper_tree, prediction, record, samplers, scale, tree_sampler, trees
 
 
 def main(names: list[str]) -> None:
@@ -18,6 +18,7 @@ def main(names: list[str]) -> None:
         *paper_tree.BENCHMARKS,
         *tree_sampler.BENCHMARKS,
         *prediction.BENCHMARKS,
+        *scale.BENCHMARKS,
     )
     known = {benchmark.__name__: benchmark for benchmark in benchmarks}
     for name in names:

@@ -42,7 +42,9 @@ class Run:
         if isinstance(init, np.ndarray):
             return init.astype(np.int32)
         if init == "on-top":
-            return on_top_labels(self.model, self.data, own).astype(np.int32)
+            family = bind_family(self.model, self.data)
+            n = self.data.shape[0]
+            return on_top_labels(self.model, family, n, own).astype(np.int32)
         return mw.ibhc(self.model, self.data, seed=own).labels.astype(np.int32)
 
     def iterate(self, watch: Callable[[], None] | None = None) -> None:

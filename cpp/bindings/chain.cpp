@@ -50,18 +50,21 @@ class Chain {
     chain_ = bound_family.chain(Prior(settings, start), as_span(labels), Stream(source), chosen);
   }
 
-  AnyChain& chain() { return *chain_; }
+  AnyChain& chain() const {
+    if (!chain_) throw std::runtime_error("the chain was given a state that is damaged");
+    return *chain_;
+  }
 
   Dictionary state() {
     Dictionary result;
-    const std::size_t n = static_cast<std::size_t>(chain_->n_rows());
+    const std::size_t n = static_cast<std::size_t>(chain().n_rows());
     std::vector<std::int32_t> labels(n);
-    chain_->write_labels(labels.data());
+    chain().write_labels(labels.data());
     result["labels"] = to_numpy(std::move(labels), {n});
-    result["log_u"] = chain_->values().log_u;
-    result["log_alpha"] = chain_->values().log_alpha;
-    result["sigma"] = chain_->values().sigma;
-    result["theta"] = chain_->values().theta;
+    result["log_u"] = chain().values().log_u;
+    result["log_alpha"] = chain().values().log_alpha;
+    result["sigma"] = chain().values().sigma;
+    result["theta"] = chain().values().theta;
     return result;
   }
 
@@ -69,7 +72,7 @@ class Chain {
                        Values theta, std::int64_t iterations) {
     const std::size_t count = labels.shape(0);
     const std::size_t n = labels.shape(1);
-    require(n == static_cast<std::size_t>(chain_->n_rows()), "labels must be replicates x n");
+    require(n == static_cast<std::size_t>(chain().n_rows()), "labels must be replicates x n");
     for (const auto* values : {&log_u, &log_alpha, &sigma, &theta})
       require(values->size() == count, "values must have one entry a replicate");
     std::vector<std::int32_t> end_labels(count * n);
@@ -78,11 +81,11 @@ class Chain {
     {
       nb::gil_scoped_release released;
       for (std::size_t r = 0; r < count; ++r) {
-        chain_->assign(std::span(labels.data() + r * n, n),
+        chain().assign(std::span(labels.data() + r * n, n),
                        {log_u.data()[r], log_alpha.data()[r], sigma.data()[r], theta.data()[r]});
-        for (std::int64_t i = 0; i < iterations; ++i) chain_->iterate();
-        chain_->write_labels(end_labels.data() + r * n);
-        const PriorValues& values = chain_->values();
+        for (std::int64_t i = 0; i < iterations; ++i) chain().iterate();
+        chain().write_labels(end_labels.data() + r * n);
+        const PriorValues& values = chain().values();
         ends[0][r] = values.log_u;
         ends[1][r] = values.log_alpha;
         ends[2][r] = values.sigma;
@@ -99,22 +102,47 @@ class Chain {
   std::int64_t run(std::int64_t warmup, std::int64_t thin, Output<std::int32_t, 2> labels,
                    Output<double, 1> log_joint, Output<double, 1> log_u,
                    Output<double, 1> log_alpha, Output<double, 1> sigma, Output<double, 1> theta,
-                   double seconds) {
+                   double seconds, std::int64_t first) {
     const std::size_t draws = labels.shape(0);
-    require(warmup >= 0 && thin >= 1, "warmup must be at least 0 and thin at least 1");
-    require(labels.shape(1) == static_cast<std::size_t>(chain_->n_rows()),
+    require(warmup >= 0 && thin >= 1 && first >= 0,
+            "warmup and first must be at least 0 and thin at least 1");
+    require(labels.shape(1) == static_cast<std::size_t>(chain().n_rows()),
             "labels must be draws x n");
     for (const auto* values : {&log_joint, &log_u, &log_alpha, &sigma, &theta})
       require(values->size() == draws, "arrays must have one entry a draw");
-    const Plan plan{warmup, static_cast<std::int64_t>(draws), thin};
+    const Plan plan{warmup, first + static_cast<std::int64_t>(draws), thin, first};
     const Sink sink{labels.data(),    log_joint.data(), log_u.data(),
                     log_alpha.data(), sigma.data(),     theta.data()};
     nb::gil_scoped_release released;
-    return chain_->run(plan, sink, seconds);
+    return chain().run(plan, sink, seconds);
+  }
+
+  nb::bytes save_state() {
+    std::vector<char> state;
+    {
+      nb::gil_scoped_release released;
+      state = chain().save_state();
+    }
+    return nb::bytes(state.data(), state.size());
+  }
+
+  // A state that is refused leaves no chain behind, so that nothing runs on half of it.
+  void load_state(const nb::bytes& state) {
+    chain();  // there must be one
+    std::unique_ptr<AnyChain> loaded = std::move(chain_);
+    try {
+      nb::gil_scoped_release released;
+      loaded->load_state(std::span(state.c_str(), state.size()));
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw std::invalid_argument(error.what());
+    }
+    chain_ = std::move(loaded);
   }
 
   Dictionary guide() const {
-    const GuideView view = chain_->guide();
+    const GuideView view = chain().guide();
     Dictionary result;
     if (view.shape == nullptr) return result;
     const TreeShape& shape = *view.shape;
@@ -133,7 +161,7 @@ class Chain {
 
   nb::typed<nb::list, Dictionary> reports() const {
     nb::typed<nb::list, Dictionary> result;
-    for (const MoveReport& report : chain_->reports()) {
+    for (const MoveReport& report : chain().reports()) {
       nb::dict entry;
       entry["move"] = report.name;
       entry["proposed"] = report.proposed;
@@ -175,9 +203,9 @@ void bind_chain(nb::module_& m) {
           "the numbers that the sampler of this name takes.")
       .def("run", &Chain::run, nb::arg("warmup"), nb::arg("thin"), nb::arg("labels"),
            nb::arg("log_joint"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
-           nb::arg("theta"), nb::arg("seconds"),
+           nb::arg("theta"), nb::arg("seconds"), nb::arg("first") = 0,
            "Go on until all draws are written, the seconds are over or stop() was called; return "
-           "the iterations done.")
+           "the iterations done. The arrays hold the draws from number `first` on.")
       .def(
           "stop", [](Chain& c) { c.chain().stop(); }, "End the run soon; safe from any thread.")
       .def(
@@ -215,10 +243,14 @@ void bind_chain(nb::module_& m) {
       .def(
           "log_joint", [](Chain& c) { return c.chain().log_joint(); },
           "log p(X, Pi, u | alpha, sigma), row constants left out.")
+      .def("save_state", &Chain::save_state,
+           "The whole state as bytes, the random stream apart, which is the caller's.")
+      .def("load_state", &Chain::load_state, nb::arg("state"),
+           "Put the chain into a saved state; ValueError if it is none of a chain like this one.")
       .def_prop_ro("iterations", [](Chain& c) { return c.chain().iterations(); })
       .def_prop_ro("n_clusters", [](Chain& c) { return c.chain().n_clusters(); })
       .def(
-          "check", [](Chain& c) { c.chain().check(); },
+          "check", [](Chain& c) { c.chain().check(1e-6); },
           "Recompute every invariant from scratch; raise if one does not hold.")
       .def(
           "log_weights",

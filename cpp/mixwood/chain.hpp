@@ -4,17 +4,21 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
+#include <string_view>
 #include <vector>
 
+#include "mixwood/archive.hpp"
 #include "mixwood/move/report.hpp"
 #include "mixwood/prior.hpp"
 #include "mixwood/tree/shape.hpp"
 
 namespace mixwood {
 
-// Where draws go: arrays with room for every draw of the chain.
+// Where draws go: arrays with room for the draws from `Plan::first` on.
 struct Sink {
   std::int32_t* labels;  // draws x n
   double* log_joint;
@@ -24,11 +28,13 @@ struct Sink {
   double* theta;
 };
 
-// How long to run: draw k is the state after iteration warmup + (k+1) thin.
+// How long to run: draw k is the state after iteration warmup + (k+1) thin. Draws before `first`
+// are not written.
 struct Plan {
   std::int64_t warmup;
   std::int64_t draws;
   std::int64_t thin;
+  std::int64_t first = 0;
 };
 
 // The tree that guides a chain, for those who look at it; nothing where there is none.
@@ -55,11 +61,41 @@ class AnyChain {
   virtual int n_rows() const = 0;
   virtual int n_clusters() const = 0;
   virtual double log_joint() = 0;
-  virtual void check() = 0;
+  virtual void check(double tolerance) = 0;
   virtual std::vector<double> log_weights(int row) = 0;
   virtual std::vector<double> log_ordinates() = 0;
   virtual std::vector<MoveReport> reports() const = 0;
   virtual GuideView guide() const { return {}; }
+
+  // The whole state as bytes, between two iterations: a chain that loads them goes on with the same
+  // draws, number for number (its random stream apart, which is the caller's).
+  std::vector<char> save_state() {
+    if (stop_) throw std::logic_error("the chain was stopped within an iteration");
+    Writer a;
+    a.mark(state_format);
+    a.value(byte_order);
+    a.value(iterations_);
+    save(a);
+    return a.bytes();
+  }
+
+  // Throws std::invalid_argument (or what `check` throws) for bytes that no chain over these rows
+  // can have written; the chain is then good for nothing but another load.
+  void load_state(std::span<const char> bytes) {
+    Reader a(bytes);
+    a.mark(state_format);
+    std::int32_t order = 0;
+    a.value(order);
+    a.require(order == byte_order, "it comes from another kind of processor");
+    a.value(iterations_);
+    a.require(iterations_ >= 0, "its iterations are negative");
+    load(a);
+    a.end();
+    // Looser than for tests: it must not refuse what a long run has come to.
+    check(1e-3);
+    a.require(std::isfinite(log_joint()), "its joint is not finite");
+    stop_ = false;
+  }
 
   // Runs until the plan is done, `seconds` have passed or `stop` was called; returns the
   // iterations done so far in all. The clock decides only when to come back, never what is drawn.
@@ -72,7 +108,8 @@ class AnyChain {
       if (stop_) break;  // the iteration may have been cut short: it does not count
       ++iterations_;
       const std::int64_t kept = iterations_ - plan.warmup;
-      if (kept > 0 && kept % plan.thin == 0) record(sink, kept / plan.thin - 1);
+      const std::int64_t draw = kept / plan.thin - 1;
+      if (kept > 0 && kept % plan.thin == 0 && draw >= plan.first) record(sink, draw - plan.first);
       if (Clock::now() >= end) break;
     }
     return iterations_;
@@ -82,6 +119,10 @@ class AnyChain {
   std::int64_t iterations() const { return iterations_; }
 
  protected:
+  // What `iterate` has changed or will look at.
+  virtual void save(Writer& a) = 0;
+  virtual void load(Reader& a) = 0;
+
   std::atomic<bool> stop_ = false;
 
  private:
@@ -93,6 +134,9 @@ class AnyChain {
     sink.sigma[draw] = values().sigma;
     sink.theta[draw] = values().theta;
   }
+
+  static constexpr std::string_view state_format = "mixwood chain 1";
+  static constexpr std::int32_t byte_order = 0x01020304;
 
   std::int64_t iterations_ = 0;
 };

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <optional>
 
+#include "mixwood/archive.hpp"
 #include "mixwood/numerics/special.hpp"
 
 namespace mixwood {
@@ -59,6 +60,19 @@ class Prior {
       log_new_ = values.log_alpha + std::log(values.sigma) + values.sigma * log_tau_;
       log_gamma_one_ = log_gamma(1 - values.sigma);
     }
+  }
+
+  // The values; the settings are the chain's own.
+  template <class Archive>
+  void archive(Archive& a) {
+    PriorValues values = values_;
+    for (double* entry : {&values.log_u, &values.log_alpha, &values.sigma, &values.theta})
+      archive_finite(a, *entry);
+    a.require(values.sigma < 1 && (is_dirichlet() ? values.sigma == 0 : values.sigma > 0),
+              "sigma is out of range");
+    a.require(values.theta >= 0 && (settings_.kind != PriorKind::pitman_yor || values.theta > 0),
+              "theta is out of range");
+    if constexpr (Archive::loading) set(values);
   }
 
   bool is_dirichlet() const { return settings_.kind == PriorKind::dirichlet_process; }

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from mixwood.hierarchy import Hierarchy
     from mixwood.leaves import WeightedLeaves
     from mixwood.posterior import Posterior
+    from mixwood.runs.reading import load
+    from mixwood.runs.resume import resume
     from mixwood.sampling import sample
     from mixwood.simulation import simulate
-    from mixwood.storage import load
     from mixwood.streaming import stream_leaves
     from mixwood.trees import bhc, ibhc
 
@@ -71,6 +72,7 @@ __all__ = [
     "load",
     "partitions",
     "reference",
+    "resume",
     "sample",
     "simulate",
     "stream_leaves",
@@ -85,7 +87,8 @@ _LATER = {
     "WeightedLeaves": "mixwood.leaves",
     "bhc": "mixwood.trees",
     "ibhc": "mixwood.trees",
-    "load": "mixwood.storage",
+    "load": "mixwood.runs.reading",
+    "resume": "mixwood.runs.resume",
     "sample": "mixwood.sampling",
     "simulate": "mixwood.simulation",
     "stream_leaves": "mixwood.streaming",

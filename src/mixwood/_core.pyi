@@ -48,6 +48,7 @@ class Family:
 
     def leaves(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
         """The family of weighted leaves, each given by its statistic and sums."""
+
     def cluster_statistics(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """
         The statistics of clusters 0 to K-1, one a row; rows of negative labels are left out.
@@ -105,9 +106,9 @@ class Chain:
         alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; options: the numbers that the sampler of this name takes.
         """
 
-    def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float) -> int:
+    def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float, first: int = 0) -> int:
         """
-        Go on until all draws are written, the seconds are over or stop() was called; return the iterations done.
+        Go on until all draws are written, the seconds are over or stop() was called; return the iterations done. The arrays hold the draws from number `first` on.
         """
 
     def stop(self) -> None:
@@ -138,6 +139,16 @@ class Chain:
 
     def log_joint(self) -> float:
         """log p(X, Pi, u | alpha, sigma), row constants left out."""
+
+    def save_state(self) -> bytes:
+        """
+        The whole state as bytes, the random stream apart, which is the caller's.
+        """
+
+    def load_state(self, state: bytes) -> None:
+        """
+        Put the chain into a saved state; ValueError if it is none of a chain like this one.
+        """
 
     @property
     def iterations(self) -> int: ...

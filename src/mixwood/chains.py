@@ -14,19 +14,23 @@ from numpy.typing import NDArray
 
 from mixwood import hyper
 from mixwood.families.leaves import Leaves
+from mixwood.label_room import LabelRoom
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess, PitmanYor, Prior, start_values
-from mixwood.samplers import Sampler, Slice, Tree
+from mixwood.samplers import PaperTree, Sampler, Slice, Tree
 
 if TYPE_CHECKING:
     from mixwood import _core
     from mixwood.families.base import Data, FloatArray
+    from mixwood.runs.chain_store import ChainStore
+    from mixwood.runs.checkpoint import Checkpoint
 
 __all__ = [
     "ChainPlan",
     "ChainResult",
     "RunningChain",
     "bind_family",
+    "load_chain",
     "make_chain",
     "prior_arguments",
 ]
@@ -55,16 +59,15 @@ class ChainPlan:
 
 @dataclass(frozen=True)
 class ChainResult:
-    """What one chain has drawn beside the labels, as far as it came."""
+    """What one chain has drawn beside the labels, as far as it came.
 
+    A stored chain has its draws in the store, and no `values`.
+    """
+
+    n_draws: int
     values: dict[str, FloatArray]
     stats: dict[str, dict[str, Any]]
     error: str | None = None
-
-    @property
-    def n_draws(self) -> int:
-        """How many draws were kept."""
-        return len(self.values["log_joint"])
 
 
 def _pair(value: object) -> tuple[float, float] | None:
@@ -162,32 +165,85 @@ def bind_family(model: Mixture, X: Data, sampler: Sampler | None = None) -> _cor
     return family
 
 
+def load_chain(
+    model: Mixture, X: Data, sampler: Sampler, family: _core.Family, checkpoint: Checkpoint
+) -> tuple[_core.Chain, np.random.BitGenerator]:
+    """Return a compiled chain, and its random stream, where a checkpoint has left them.
+
+    Raises
+    ------
+    ValueError
+        If the checkpoint is not one of such a chain.
+    """
+    # It must start somewhere: where that is cheap. PaperTree grows a tree for each cluster.
+    n = X.shape[0]
+    labels = np.arange(n) if isinstance(sampler, PaperTree) else np.zeros(n)
+    stream = np.random.PCG64(0)
+    chain = make_chain(model, X, labels.astype(np.int32), stream, sampler, family)
+    chain.load_state(checkpoint.state)
+    if chain.iterations != checkpoint.iterations:
+        raise ValueError(f"its state is that of iteration {chain.iterations}")
+    stream.state = checkpoint.random
+    return chain, stream
+
+
+#: The scalars that the core gives with every draw.
+SCALARS = ("log_joint", "log_u", "log_alpha", "sigma", "theta")
+
+
 class RunningChain:
     """A chain on its way: the compiled chain and the arrays it fills.
 
-    The array of the labels, (draws, n), is the caller's: the largest is not copied about.
+    Parameters
+    ----------
+    chain : Chain
+        The compiled chain, which may have come some way.
+    stream : BitGenerator
+        Its random stream.
+    plan : ChainPlan
+        How far it goes.
+    labels : int32 array of shape (rows, n)
+        Where the core writes labels, the caller's; with a store, as many draws as one file of
+        labels holds.
+    log_constant : float
+        What the core leaves out of the joint.
+    room : ChainStore or LabelRoom
+        Where draws go, and checkpoints too if it is a store.
+    deadline : float, optional
+        When to stop, by the monotonic clock.
     """
 
     def __init__(
         self,
         chain: _core.Chain,
+        stream: np.random.BitGenerator,
         plan: ChainPlan,
         labels: NDArray[np.int32],
-        deadline: float | None,
+        log_constant: float,
+        room: ChainStore | LabelRoom,
+        deadline: float | None = None,
     ) -> None:
         self.plan = plan
-        self.iterations = 0
+        self.iterations = chain.iterations
         self.error: str | None = None
         self._chain = chain
+        self._stream = stream
+        self._log_constant = log_constant
         self._deadline = deadline
-        self._stopped = False
+        self._stopped = self._cut = False
+        self._room = room if isinstance(room, LabelRoom) else None
+        store = None if isinstance(room, LabelRoom) else room
+        self._store = store
         self._labels = labels
-        names = ("log_joint", "log_u", "log_alpha", "sigma", "theta")
-        self._values: dict[str, FloatArray] = {name: np.empty(plan.draws) for name in names}
+        self._first = self._first_scalar = 0  # the draws that the arrays begin with
+        rows = plan.draws if store is None else store.arrays.scalar_rows
+        self._values: dict[str, FloatArray] = {name: np.empty(rows) for name in SCALARS}
+        if store is not None:
+            self._read_begun_files(store)
 
     @property
     def n_draws(self) -> int:
-        """How many draws are kept so far."""
+        """How many draws are made so far."""
         return self.plan.draws_after(self.iterations)
 
     @property
@@ -195,36 +251,116 @@ class RunningChain:
         """Whether nothing more is to be done."""
         return self._stopped or self.iterations >= self.plan.iterations
 
-    def stop(self) -> None:
-        """End the chain at the next chance; safe from any thread."""
+    def end(self) -> None:
+        """Let the chain end after the iteration it is at; safe from any thread."""
         self._stopped = True
+
+    def stop(self) -> None:
+        """End the chain at once, within an iteration; safe from any thread."""
+        self._stopped = self._cut = True
         self._chain.stop()
 
     def advance(self) -> None:
-        """Run for a slice of time, in whole iterations."""
+        """Run for a slice of time, in whole iterations, and store what is to be stored."""
+        if self._stopped:
+            return
         seconds = SLICE_SECONDS
         if self._deadline is not None:
             seconds = min(seconds, self._deadline - time.monotonic())
             if seconds <= 0:
                 self._stopped = True
                 return
+        before = self.n_draws
+        room = min(len(self._labels), self.plan.draws - self._first)
+        at = self._first - self._first_scalar
+        values = {name: array[at : at + room] for name, array in self._values.items()}
         try:
             self.iterations = self._chain.run(
-                self.plan.warmup, self.plan.thin, self._labels, **self._values, seconds=seconds
+                self.plan.warmup,
+                self.plan.thin,
+                self._labels[:room],
+                **values,
+                seconds=seconds,
+                first=self._first,
             )
         except RuntimeError as error:  # what was drawn before is kept
             self.error = str(error)
             self.iterations = self._chain.iterations
             self._stopped = True
+        new = slice(before - self._first_scalar, self.n_draws - self._first_scalar)
+        self._values["log_joint"][new] += self._log_constant
+        if self._room is not None and self.n_draws - self._first == len(self._labels):
+            self._write_to(self._room)
+        if self._store is not None:
+            self._write_full_files(self._store)
+            if self._store.is_due and not self._stopped:
+                self._write_checkpoint(self._store)
+
+    def _write_to(self, room: LabelRoom) -> None:
+        if self.n_draws > self._first:
+            room.write(self._first, self._labels[: self.n_draws - self._first])
+        self._first = self.n_draws
+
+    def finish(self) -> None:
+        """Store what is left."""
+        if self._store is None or self._cut:
+            return
+        before = self._store.checkpoint
+        if before is None or before.iterations < self.iterations:
+            self._write_checkpoint(self._store)
+
+    def close(self) -> None:
+        """Let go of the store: after this, nothing is done any more."""
+        if self._store is not None:
+            self._store.close()
+
+    def _read_begun_files(self, store: ChainStore) -> None:
+        """Fetch the draws in files that are not full: they are written anew with more."""
+        self._first = self.n_draws // len(self._labels) * len(self._labels)
+        rows = store.arrays.scalar_rows
+        self._first_scalar = self.n_draws // rows * rows
+        count, scalars = self.n_draws - self._first, self.n_draws - self._first_scalar
+        if count > 0:
+            self._labels[:count] = store.read_labels(self._first, self.n_draws)
+        if scalars > 0:
+            for name, values in store.read_scalars(self._first_scalar, self.n_draws).items():
+                self._values[name][:scalars] = values
+
+    def _write_full_files(self, store: ChainStore) -> None:
+        if self.n_draws - self._first == len(self._labels):
+            store.write_labels(self._first, self._labels)
+            self._first = self.n_draws
+        if self.n_draws - self._first_scalar == store.arrays.scalar_rows:
+            store.write_scalars(self._first_scalar, self._values)
+            self._first_scalar = self.n_draws
+
+    def _write_checkpoint(self, store: ChainStore) -> None:
+        count, scalars = self.n_draws - self._first, self.n_draws - self._first_scalar
+        if count > 0:
+            store.write_labels(self._first, self._labels[:count])
+        if scalars > 0:
+            values = {name: array[:scalars] for name, array in self._values.items()}
+            store.write_scalars(self._first_scalar, values)
+        state = b"" if self.error is not None else self._chain.save_state()
+        random: Any = self._stream.state
+        store.write_checkpoint(
+            self.iterations, self.n_draws, random, state, self._stats(), self.error
+        )
 
     def progress(self) -> tuple[int, int, float]:
-        """Return iterations done, the number of clusters and the log joint without constants."""
-        return self.iterations, self._chain.n_clusters, self._chain.log_joint()
+        """Return iterations done, the number of clusters and the log joint."""
+        joint = self._chain.log_joint() + self._log_constant
+        return self.iterations, self._chain.n_clusters, joint
+
+    def _stats(self) -> dict[str, dict[str, Any]]:
+        return {report.pop("move"): report for report in self._chain.reports()}
 
     def result(self) -> ChainResult:
         """Return the draws kept."""
-        kept = slice(self.n_draws)
-        values = {name: array[kept] for name, array in self._values.items()}
-        reports = self._chain.reports()
-        stats = {report.pop("move"): report for report in reports}
-        return ChainResult(values, stats, self.error)
+        if self._store is not None:
+            stored = self._store.checkpoint
+            return ChainResult(stored.draws if stored else 0, {}, self._stats(), self.error)
+        assert self._room is not None
+        self._write_to(self._room)
+        values = {name: array[: self.n_draws] for name, array in self._values.items()}
+        return ChainResult(self.n_draws, values, self._stats(), self.error)

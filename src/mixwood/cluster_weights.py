@@ -127,12 +127,16 @@ class DistinctClusters:
     first_label: IntArray
 
     @classmethod
-    def of(cls, labels: NDArray[np.int32], weights: IntArray) -> DistinctClusters:
+    def of(cls, labels: NDArray[np.int32], weights: IntArray | None = None) -> DistinctClusters:
         """Find them in draws of shape (S, n), each labelled from 0 without gaps.
+
+        Without `weights` items are rows.
 
         A set is known by two sums of random numbers, one a member: equal sets have equal sums,
         since they are added in the same order, and unequal ones do not, in all likelihood.
         """
+        if weights is None:
+            weights = np.ones(labels.shape[1], dtype=np.int64)
         numbers = np.random.default_rng(0).random((2, labels.shape[1]))
         counts, sums = [], []
         for row in labels:
@@ -148,7 +152,9 @@ class DistinctClusters:
         first = first[order]
         first_draw = np.searchsorted(starts, first, side="right") - 1
         sizes = np.concatenate(counts)[first]
-        return cls(labels, weights, place[ids], starts, sizes, first_draw, first - starts[first_draw])
+        return cls(
+            labels, weights, place[ids], starts, sizes, first_draw, first - starts[first_draw]
+        )
 
     def __len__(self) -> int:
         return len(self.sizes)

@@ -8,7 +8,7 @@ computed back on the workers, and stays there until it is asked for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,13 @@ from mixwood.checks import shown, whole_number
 from mixwood.leaves import WeightedLeaves, joined
 from mixwood.model import Mixture
 from mixwood.seeding import seed_sequence
-from mixwood.streaming import LeafGrowth, RowSample, checked_block, explicit_model, is_explicit
+from mixwood.streaming import (
+    LeafGrowth,
+    RowSample,
+    checked_block,
+    fitted_to_block,
+    wants_sample,
+)
 
 if TYPE_CHECKING:
     from mixwood.families.base import Data, FloatArray
@@ -113,8 +119,11 @@ def build_leaves(
     sequence = seed_sequence(seed)
     dask = _dask()
     blocks, width = _partitions(X)
-    if not is_explicit(model.likelihood):
-        model = explicit_model(model, _sample(dask, model, blocks, width, sequence).rows)
+    if wants_sample(model.likelihood):
+        rows = _sample(dask, model, blocks, width, sequence).rows
+        model = replace(model, likelihood=model.likelihood.resolve(rows))
+    else:
+        model = dask.delayed(_fitted)(model, blocks[0]).compute()
     parts = [
         dask.delayed(_leaves_of, nout=2, pure=True)(block, number, model, width, limit, sequence)
         for number, block in enumerate(blocks)
@@ -193,6 +202,10 @@ def _sample_of(
     sample = RowSample(seed)
     sample.add(checked_block(model, block, number, width), number)
     return sample
+
+
+def _fitted(model: Mixture, block: Any) -> Mixture:
+    return fitted_to_block(model, block, 0)[0]
 
 
 def _leaves_of(

@@ -2,33 +2,54 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood.chains import ChainPlan, ChainResult, RunningChain, bind_family, make_chain
+from mixwood.chains import (
+    ChainPlan,
+    ChainResult,
+    RunningChain,
+    bind_family,
+    load_chain,
+    make_chain,
+)
 from mixwood.families.base import Data
+from mixwood.label_room import LabelRoom, one_array, rooms
 from mixwood.model import Mixture
 from mixwood.progress import Progress
 from mixwood.samplers import Sampler
+from mixwood.starts import Start
 from mixwood.threads import thread_count
 
 if TYPE_CHECKING:
     from mixwood import _core
+    from mixwood.runs.checkpoint import Checkpoint
 
 __all__ = ["Job", "run_jobs"]
+
+#: How many labels the core writes before they go to where they are kept.
+LABELS_AT_ONCE = 2**20
+#: How long an interrupted chain may take to come to the end of its iteration.
+PATIENCE = 3.0
 
 
 @dataclass(frozen=True)
 class Job:
-    """All that the chains of one run have in common; it can be sent to another process."""
+    """All that the chains of one run have in common; it can be sent to another process.
+
+    Where there is a `store`, a run folder, draws go there, and chains go on from their
+    checkpoints.
+    """
 
     model: Mixture
     X: Data
@@ -36,27 +57,32 @@ class Job:
     plan: ChainPlan
     max_seconds: float | None
     log_constant: float
-    start: Callable[[np.random.SeedSequence], NDArray[np.int32]]
+    start: Start
+    seeds: Sequence[np.random.SeedSequence]
+    store: Path | None = None
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of the data, so that joblib's Dask backend sends them only once."""
+        X = self.X
+        return int(X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes)
 
 
 def run_jobs(
-    job: Job,
-    seeds: Sequence[np.random.SeedSequence],
-    n_jobs: int | None,
-    progress: bool,
-) -> tuple[NDArray[np.int32], list[ChainResult]]:
-    """Run one chain for each seed.
+    job: Job, numbers: Sequence[int], n_jobs: int | None, progress: bool
+) -> tuple[NDArray[np.signedinteger], list[ChainResult]]:
+    """Run the chains of these numbers.
 
     Returns
     -------
-    labels : int32 array of shape (chain, draw, n)
-        Each chain's draws as far as it came; what is beyond means nothing.
+    labels : int array of shape (chain, draw, n)
+        Each chain's draws as far as it came; what is beyond means nothing. With a store they
+        are there, not here.
     results : list of ChainResult
-        The rest, in the seeds' order.
+        The rest, in the same order.
     """
     if _foreign_backend():
-        return _run_on_joblib(job, seeds, n_jobs)
-    return _run_in_threads(job, seeds, min(thread_count(n_jobs), len(seeds)), progress)
+        return _run_on_joblib(job, numbers, n_jobs)
+    return _run_in_threads(job, numbers, min(thread_count(n_jobs), len(numbers)), progress)
 
 
 def _foreign_backend() -> bool:
@@ -69,26 +95,32 @@ def _foreign_backend() -> bool:
 
 
 def _run_on_joblib(
-    job: Job, seeds: Sequence[np.random.SeedSequence], n_jobs: int | None
-) -> tuple[NDArray[np.int32], list[ChainResult]]:
+    job: Job, numbers: Sequence[int], n_jobs: int | None
+) -> tuple[NDArray[np.signedinteger], list[ChainResult]]:
     from joblib import Parallel, delayed
 
-    runs = Parallel(n_jobs=n_jobs)(delayed(_run_alone)(job, seed) for seed in seeds)
+    runs = Parallel(n_jobs=n_jobs)(delayed(_run_alone)(job, number) for number in numbers)
     return np.stack([labels for labels, _ in runs]), [result for _, result in runs]
 
 
-def _run_alone(job: Job, seed: np.random.SeedSequence) -> tuple[NDArray[np.int32], ChainResult]:
+def _run_alone(job: Job, number: int) -> tuple[NDArray[np.signedinteger], ChainResult]:
     """Run one chain in this process, its time limit counted from here."""
     family = bind_family(job.model, job.X, job.sampler)
-    labels = _room_for_labels(job, 1)[0]
-    chain = _start(job, seed, family, labels, _deadline(job))
-    while not chain.finished:
-        chain.advance()
-    return labels, chain.result()
+    (room,) = _rooms(job, 1)
+    chain = _start(job, number, family, room, _deadline(job))
+    try:
+        while not chain.finished:
+            chain.advance()
+        chain.finish()
+    finally:
+        chain.close()
+    result = chain.result()
+    return room.values, result
 
 
-def _room_for_labels(job: Job, chains: int) -> NDArray[np.int32]:
-    return np.empty((chains, job.plan.draws, job.X.shape[0]), dtype=np.int32)
+def _rooms(job: Job, chains: int) -> list[LabelRoom]:
+    """Return room for all draws of each chain, or for none where they are stored."""
+    return rooms(chains, job.plan.draws if job.store is None else 0, job.X.shape[0])
 
 
 def _deadline(job: Job) -> float | None:
@@ -97,34 +129,85 @@ def _deadline(job: Job) -> float | None:
 
 def _start(
     job: Job,
-    seed: np.random.SeedSequence,
+    number: int,
     family: _core.Family,
-    labels: NDArray[np.int32],
+    room: LabelRoom,
     deadline: float | None,
 ) -> RunningChain:
+    """Return a chain at its start, or where its checkpoint is."""
+    n = job.X.shape[0]
+    if job.store is None:
+        chain, stream = _start_anew(job, number, family)
+        block = np.empty((min(job.plan.draws, max(1, LABELS_AT_ONCE // n)), n), dtype=np.int32)
+        return RunningChain(chain, stream, job.plan, block, job.log_constant, room, deadline)
+    from mixwood.runs.chain_store import ChainStore
+
+    store = ChainStore(job.store, number, job.model.prior, (len(job.seeds), n))
+    try:
+        if store.checkpoint is None:
+            chain, stream = _start_anew(job, number, family)
+        else:
+            chain, stream = _load(job, family, store.checkpoint, store.path)
+        block = np.empty((store.arrays.label_rows, n), dtype=np.int32)
+        return RunningChain(chain, stream, job.plan, block, job.log_constant, store, deadline)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _load(
+    job: Job, family: _core.Family, checkpoint: Checkpoint, path: Path
+) -> tuple[_core.Chain, np.random.BitGenerator]:
+    try:
+        return load_chain(job.model, job.X, job.sampler, family, checkpoint)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be gone on from: {error}") from error
+
+
+def _start_anew(
+    job: Job, number: int, family: _core.Family
+) -> tuple[_core.Chain, np.random.BitGenerator]:
+    seed = job.seeds[number]
     stream = np.random.PCG64(seed)
-    chain = make_chain(job.model, job.X, job.start(seed), stream, job.sampler, family)
-    return RunningChain(chain, job.plan, labels, deadline)
+    labels = job.start(seed, family)
+    return make_chain(job.model, job.X, labels, stream, job.sampler, family), stream
 
 
 def _run_in_threads(
-    job: Job, seeds: Sequence[np.random.SeedSequence], workers: int, progress: bool
-) -> tuple[NDArray[np.int32], list[ChainResult]]:
+    job: Job, numbers: Sequence[int], workers: int, progress: bool
+) -> tuple[NDArray[np.signedinteger], list[ChainResult]]:
     """Run the chains in slices, the one that is furthest behind first.
 
     So all chains have come about as far when the time is over, however few the threads.
     """
     deadline = _deadline(job)
     family = bind_family(job.model, job.X, job.sampler)
-    labels = _room_for_labels(job, len(seeds))
-    with ThreadPoolExecutor(workers) as pool:  # some grow trees first
-        chains = list(
-            pool.map(lambda seed, room: _start(job, seed, family, room, deadline), seeds, labels)
-        )
+    places = _rooms(job, len(numbers))
+    started: list[RunningChain] = []
+
+    def start(number: int, room: LabelRoom) -> RunningChain:
+        chain = _start(job, number, family, room, deadline)
+        started.append(chain)
+        return chain
+
+    try:
+        with ThreadPoolExecutor(workers) as pool:  # some grow trees first
+            chains = list(pool.map(start, numbers, places))
+        _run_in_slices(chains, job, numbers, workers, progress)
+    finally:
+        for chain in started:
+            chain.close()
+    results = [chain.result() for chain in chains]
+    return one_array(places), results
+
+
+def _run_in_slices(
+    chains: Sequence[RunningChain], job: Job, numbers: Sequence[int], workers: int, progress: bool
+) -> None:
     waiting: queue.PriorityQueue[tuple[int, int]] = queue.PriorityQueue()
-    for k in range(len(chains)):
-        waiting.put((0, k))
-    with Progress(job.plan, len(chains), shown=progress) as display:
+    for k, chain in enumerate(chains):
+        waiting.put((chain.iterations, k))
+    with Progress(job.plan, numbers, shown=progress) as display:
 
         def work() -> None:
             while True:
@@ -134,29 +217,42 @@ def _run_in_threads(
                     return
                 chains[k].advance()
                 if progress:
-                    iterations, clusters, joint = chains[k].progress()
-                    display.update(k, iterations, clusters, joint + job.log_constant)
-                if not chains[k].finished:
+                    display.update(k, *chains[k].progress())
+                if chains[k].finished:
+                    chains[k].finish()
+                else:
                     waiting.put((chains[k].iterations, k))
 
         _run_to_the_end(work, workers, chains)
-    return labels, [chain.result() for chain in chains]
 
 
 def _run_to_the_end(work: Callable[[], None], workers: int, chains: Sequence[RunningChain]) -> None:
     """Let some threads work; whatever happens while they do, none is left running."""
     with ThreadPoolExecutor(workers, thread_name_prefix="mixwood") as pool:
+        running = {pool.submit(work) for _ in range(workers)}
         try:
-            running = {pool.submit(work) for _ in range(workers)}
-            while running:
-                # Not joined: in Python 3.11 a join that a signal interrupts forgets its thread.
-                # The time-out lets signals through.
-                done, running = wait(running, timeout=0.1, return_when=FIRST_EXCEPTION)
-                for future in done:
-                    future.result()
-        except BaseException as interruption:
+            _wait_for(running)
+        except KeyboardInterrupt:
+            warnings.warn("interrupted: the chains end here", RuntimeWarning, stacklevel=7)
+            for chain in chains:
+                chain.end()
+            try:
+                _wait_for(running, PATIENCE)
+            finally:  # in time, or interrupted once more
+                for chain in chains:
+                    chain.stop()
+        except BaseException:
             for chain in chains:
                 chain.stop()
-            if not isinstance(interruption, KeyboardInterrupt):
-                raise
-            warnings.warn("interrupted: the chains end here", RuntimeWarning, stacklevel=6)
+            raise
+
+
+def _wait_for(running: set[Future[None]], seconds: float = math.inf) -> None:
+    """Wait until all threads are done, or so long; raise what one of them raises."""
+    end = time.monotonic() + seconds
+    while running and time.monotonic() < end:
+        # Not joined: in Python 3.11 a join that a signal interrupts forgets its thread.
+        # The time-out lets signals through.
+        done, running = wait(running, timeout=0.1, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()

@@ -450,6 +450,6 @@ class Posterior(Draws):
             Whether to replace a posterior saved there before. Other files are never
             touched, and a folder with none of ours is refused.
         """
-        from mixwood.storage import save
+        from mixwood.runs.saving import save
 
         save(self, path, include_data=include_data, overwrite=overwrite)

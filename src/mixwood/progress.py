@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,9 @@ __all__ = ["Progress"]
 class Progress(AbstractContextManager["Progress"]):
     """Shows how far each chain is, its clusters, its joint and its speed."""
 
-    def __init__(self, plan: ChainPlan, chains: int, *, shown: bool) -> None:
+    def __init__(self, plan: ChainPlan, numbers: Sequence[int], *, shown: bool) -> None:
         self._plan = plan
-        self._chains = chains
+        self._numbers = numbers
         self._bar: Any = None
         if not shown:
             return
@@ -48,12 +49,12 @@ class Progress(AbstractContextManager["Progress"]):
                 self._bar.add_task(
                     f"chain {k}", total=self._plan.iterations, clusters="", joint="", speed=""
                 )
-                for k in range(self._chains)
+                for k in self._numbers
             ]
         return self
 
     def update(self, chain: int, iterations: int, clusters: int, joint: float) -> None:
-        """Tell how far a chain is."""
+        """Tell how far a chain is, by its place among the numbers."""
         if self._bar is None:
             return
         task = self._bar.tasks[chain]
@@ -62,7 +63,7 @@ class Progress(AbstractContextManager["Progress"]):
         self._bar.update(
             self._tasks[chain],
             completed=iterations,
-            description=f"chain {chain} {phase:<7}",
+            description=f"chain {self._numbers[chain]} {phase:<7}",
             clusters=clusters,
             joint=f"{joint:.1f}",
             speed=speed,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixwood.chains import ChainPlan, ChainResult
+from mixwood.chains import ChainPlan, bind_family
 from mixwood.checks import positive_number, shown, whole_number
 from mixwood.leaves import read_data
 from mixwood.model import Mixture
@@ -22,8 +20,9 @@ from mixwood.samplers import Sampler, Tree, as_sampler
 from mixwood.seeding import chain_seeds, seed_sequence
 from mixwood.starts import start_from
 from mixwood.threads import thread_count
+from mixwood.versions import versions
 
-__all__ = ["sample"]
+__all__ = ["sample", "warn_or_refuse"]
 
 
 def sample(
@@ -74,7 +73,9 @@ def sample(
         default, or the joblib backend that is active (then the time limit is each
         chain's own).
     store : path, optional
-        A folder to save the posterior to at the end, as `Posterior.save` does.
+        A folder to write the run to as it goes, which must be new or empty. Then draws are on
+        disk, not in memory, until the run ends; it survives whatever happens, and
+        `mixwood.resume` goes on with it.
     progress : bool
         Whether to show progress on a terminal or in a notebook.
 
@@ -104,19 +105,10 @@ def sample(
     sequence = seed_sequence(seed)
     resolved, data = read_data(model.likelihood, X)
     explicit = replace(model, likelihood=resolved)
-    start = start_from(init, explicit, data)
-    _refuse_beyond_memory(n_chains * plan.draws * data.shape[0] * 4)
-    if store is not None:
-        from mixwood.encoding import encode
-        from mixwood.storage import check_destination
-
-        check_destination(store)
-        encode(explicit, [], "model")  # what cannot be saved is said before the run
-
-    began = time.perf_counter()
-    constant = float(np.sum(resolved.row_constants(data)))
-    job = Job(explicit, data, chosen, plan, limit, constant, start)
-    labels, results = run_jobs(job, chain_seeds(sequence, n_chains), n_jobs, progress)
+    start = start_from(init, explicit, data, chosen)
+    # The user may write to the array later, perhaps through a view: the posterior keeps its own.
+    if data is X or getattr(data, "base", None) is not None:
+        data = data.copy()
     settings = {
         "sampler": repr(chosen),
         "draws": plan.draws,
@@ -126,44 +118,45 @@ def sample(
         "init": init if isinstance(init, str) else "labels",
         "max_seconds": limit,
         "seed": {"entropy": sequence.entropy, "spawn_key": list(sequence.spawn_key)},
-        "seconds": time.perf_counter() - began,
-        **_versions(),
+        **versions(),
     }
-    # The user may write to the array later, perhaps through a view: the posterior keeps its own.
-    if data is X or getattr(data, "base", None) is not None:
-        job = replace(job, X=data.copy())
-    posterior = _collect(labels, results, job, model, settings, resolved.names_in(X))
-    if store is not None:
-        posterior.save(store)
-    return posterior
+    constant = float(np.sum(resolved.row_constants(data)))
+    seeds = chain_seeds(sequence, n_chains)
+    job = Job(explicit, data, chosen, plan, limit, constant, start, seeds)
+    names = resolved.names_in(X)
+    if store is None:
+        return _run(job, model, settings, names, n_jobs, progress)
+    from mixwood.runs.description import Description, Plan
+    from mixwood.runs.folders import check_destination
+    from mixwood.runs.resume import begin
+
+    check_destination(store)
+    with warnings.catch_warnings():  # they come once more when the chains start
+        warnings.simplefilter("ignore")
+        bind_family(explicit, data, chosen)  # what cannot be run shall make no folder
+    labels = init if isinstance(init, str) else np.asarray(init)
+    going = Plan(chosen, labels, sequence, plan.warmup, plan.thin)
+    about = Description(
+        n_chains, plan.draws, data.shape[0], names, model, resolved, settings, [], data, going
+    )
+    return begin(store, about, job, n_jobs, progress)
 
 
-def _collect(
-    labels: NDArray[np.int32],
-    results: Sequence[ChainResult],
+def _run(
     job: Job,
     model: Mixture,
     settings: dict[str, Any],
     columns: tuple[str, ...] | None,
+    n_jobs: int | None,
+    progress: bool,
 ) -> Posterior:
-    """Put the chains together, cut to the shortest."""
+    """Run the chains in memory, and put them together, cut to the shortest."""
+    _refuse_beyond_memory(len(job.seeds) * job.plan.draws * job.X.shape[0])
+    began = time.perf_counter()
+    labels, results = run_jobs(job, range(len(job.seeds)), n_jobs, progress)
     errors = [result.error for result in results if result.error is not None]
     shortest = min(result.n_draws for result in results)
-    if shortest == 0:
-        raise RuntimeError(
-            errors[0]
-            if errors
-            else "stopped before every chain had its first draw; nothing is kept. "
-            "Give it more time, a shorter warmup or fewer chains"
-        )
-    if shortest < job.plan.draws:
-        reason = f" ({errors[0]})" if errors else ""
-        warnings.warn(
-            f"stopped early{reason}: {shortest} draws are kept of each chain, "
-            f"of {job.plan.draws} asked for",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+    warn_or_refuse(shortest, job.plan.draws, errors)
     arrays = {
         name: np.stack([result.values[name][:shortest] for result in results])
         for name in results[0].values
@@ -171,26 +164,35 @@ def _collect(
     log_joint, log_u = arrays.pop("log_joint"), arrays.pop("log_u")
     return Posterior(
         labels=labels[:, :shortest],
-        log_joint=log_joint + job.log_constant,
+        log_joint=log_joint,
         log_u=log_u,
         parameters=arrays,
         model=model,
         resolved=job.model.likelihood,
         X=job.X,
         stats=[result.stats for result in results],
-        settings=settings,
+        settings=settings | {"seconds": time.perf_counter() - began},
         columns=columns,
     )
 
 
-def _versions() -> dict[str, str]:
-    from mixwood import __version__, _core
-
-    return {
-        "mixwood": __version__,
-        "numpy": np.__version__,
-        "instruction_set": _core.instruction_set(),
-    }
+def warn_or_refuse(shortest: int, asked: int, errors: list[str], advice: str = "") -> None:
+    """Warn if there are fewer draws than asked for, and raise if there are none."""
+    if shortest == 0:
+        raise RuntimeError(
+            errors[0]
+            if errors
+            else f"stopped before every chain had its first draw{advice or '; nothing is kept'}. "
+            "Give it more time, a shorter warmup or fewer chains"
+        )
+    if shortest < asked:
+        reason = f" ({errors[0]})" if errors else ""
+        warnings.warn(
+            f"stopped early{reason}: {shortest} draws are kept of each chain, "
+            f"of {asked} asked for{'' if errors else advice}",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 def _refuse_beyond_memory(needed: int) -> None:
@@ -200,6 +202,8 @@ def _refuse_beyond_memory(needed: int) -> None:
     available = available_bytes()
     if available is not None and needed > available:
         raise MemoryError(
-            f"the label draws need {needed / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are "
-            "available; keep fewer with a larger thin (and fewer draws), or run fewer chains"
+            f"the label draws need at least {needed / 2**30:.1f} GiB and "
+            f"{available / 2**30:.1f} GiB are available; keep fewer with a larger thin (and fewer "
+            "draws), run fewer chains, keep the statistics of mw.stream_leaves, or "
+            "keep them on disk with store="
         )

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from mixwood.chains import prior_arguments
 from mixwood.checks import shown, whole_number
+from mixwood.data import stacked
 from mixwood.families.leaves import SUMS
 from mixwood.families.multinomial import Multinomial
-from mixwood.data import stacked
+from mixwood.families.product import Product
 from mixwood.hierarchy import without_collapsed
 from mixwood.leaves import WeightedLeaves, leaf_matrix
 from mixwood.model import Mixture
@@ -32,9 +33,9 @@ __all__ = [
     "LeafGrowth",
     "RowSample",
     "checked_block",
-    "explicit_model",
-    "is_explicit",
+    "fitted_to_block",
     "stream_leaves",
+    "wants_sample",
 ]
 
 #: So many rows of an array are a block.
@@ -81,8 +82,8 @@ def stream_leaves(
     Parameters of the likelihood that are left to the data (``scale="data"`` of `Gaussian`)
     are taken from a random sample of 20,000 rows: that is a first pass over the blocks, the
     leaves are a second one. An iterator can be read only once: then they are taken from the
-    first block, so this should be like the rest. If all parameters are explicit there is one
-    pass.
+    first block, so this should be like the rest; and so are those of `Product`, always. If all
+    parameters are explicit there is one pass.
 
     Examples
     --------
@@ -97,55 +98,59 @@ def stream_leaves(
     limit = whole_number(max_leaves, "max_leaves", at_least=2)
     sequence = seed_sequence(seed)
     start, again = _reader(blocks)
-    first = start()
-    try:
-        data = checked_block(model, next(first), 0, None)
-    except StopIteration:
-        raise ValueError("blocks must hold at least one block, got none") from None
-    explicit = explicit_model(model, data)
-    if again and not is_explicit(model.likelihood):
+    rest = start()
+    block = next(rest, None)
+    if block is None:
+        raise ValueError("blocks must hold at least one block, got none")
+    explicit, data = fitted_to_block(model, block, 0)
+    if again and wants_sample(model.likelihood):
         sample = RowSample(sequence)
         sample.add(data, 0)
-        for number, block in enumerate(first, start=1):
+        for number, block in enumerate(rest, start=1):
             sample.add(checked_block(model, block, number, data.shape[1]), number)
-        explicit = explicit_model(model, sample.rows)
-        first = start()
-        next(first)
+        explicit = replace(model, likelihood=model.likelihood.resolve(sample.rows))
+        rest = start()
+        next(rest)
     growth = LeafGrowth(explicit, limit, sequence)
     growth.add(data, 0)
-    for number, block in enumerate(first, start=1):
+    for number, block in enumerate(rest, start=1):
         growth.add(checked_block(explicit, block, number, data.shape[1]), number)
     return growth.leaves()
 
 
-def is_explicit(likelihood: Likelihood) -> bool:
-    """Tell whether no parameter is left to the data.
+def wants_sample(likelihood: Likelihood) -> bool:
+    """Tell whether parameters are left to the data, and can be taken from a sample of rows.
+
+    Those of `Product` are taken from a table, which samples are not.
 
     Examples
     --------
     >>> import mixwood as mw
-    >>> is_explicit(mw.Gaussian()), is_explicit(mw.Multinomial(columns=9))
-    (False, True)
+    >>> wants_sample(mw.Gaussian()), wants_sample(mw.Multinomial(columns=9))
+    (True, False)
     """
+    if isinstance(likelihood, Product):
+        return False
     width = likelihood.width
-    return width is not None and likelihood.resolve_standard(width) == likelihood
+    return width is None or likelihood.resolve_standard(width) != likelihood
 
 
-def explicit_model(model: Mixture, data: Data) -> Mixture:
-    """Return the model with the likelihood's open parameters taken from checked data."""
-    return replace(model, likelihood=model.likelihood.resolve(data))
+def fitted_to_block(model: Mixture, block: Any, number: int) -> tuple[Mixture, Data]:
+    """Return the model with open parameters taken from a block, and the block, checked."""
+    explicit, data = model.likelihood.fitted_to(_table(block), name=f"block {number}")
+    return replace(model, likelihood=explicit), data
 
 
-def checked_block(model: Mixture, block: Any, number: int, width: int | None) -> Data:
+def checked_block(model: Mixture, block: Any, number: int, width: int) -> Data:
     """Return a block as the core reads it, or raise an error that names the block."""
-    if hasattr(block, "to_pandas") and not hasattr(block, "dtypes"):  # Arrow's batches and tables
-        block = block.to_pandas()
-    name = f"block {number}"
-    data = model.likelihood.check(block, name=name, width=width)
-    densities_wanted = model.likelihood.width is not None
-    if densities_wanted and not np.all(np.isfinite(model.likelihood.row_constants(data))):
-        raise ValueError(f"{name} has a row whose density is not a finite number")
-    return data
+    wide = None if isinstance(model.likelihood, Product) else width  # it knows its own columns
+    return model.likelihood.check(_table(block), name=f"block {number}", width=wide)
+
+
+def _table(block: Any) -> Any:
+    """Return Arrow's batches and tables as data frames, and all else as it is."""
+    arrow = hasattr(block, "to_pandas") and hasattr(block, "schema") and hasattr(block, "num_rows")
+    return block.to_pandas() if arrow else block
 
 
 def _reader(blocks: Any) -> tuple[Callable[[], Iterator[Any]], bool]:

@@ -48,6 +48,8 @@ class Categorical {
   int d() const { return d_; }
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return offsets_.back(); }
+  // All entries of a statistic are exact whole numbers.
+  bool is_count(int) const { return true; }
   int offset(int column) const { return offsets_[column]; }
   double pseudo_count(int place) const { return pseudo_counts_[place]; }
   double column_sum(int column) const { return column_sums_[column]; }
@@ -146,6 +148,11 @@ class Categorical::Clusters {
   void score(std::span<const int> slots, double* scores) {
     for (const int slot : slots)
       kernels_.table_sums(d_, log_probabilities(slot), places_.data(), scores + slot * block_rows);
+  }
+
+  template <class Archive>
+  void archive(Archive&, int slot, const double* fresh) {
+    if constexpr (Archive::loading) assign(slot, fresh);
   }
 
   // The product of the entries' probabilities with the row taken out, logged before it underflows.

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "mixwood/archive.hpp"
 #include "mixwood/numerics/kernels.hpp"
 
 namespace mixwood {
@@ -85,6 +86,13 @@ class RefreshedClusters {
     std::copy_n(statistic(slot), family_.statistic_size(), s);
   }
   void load(std::span<const int> rows) { block_.load(family_, rows); }
+
+  template <class Archive>
+  void archive(Archive& a, int slot, const double* fresh) {
+    if constexpr (Archive::loading) std::copy_n(fresh, family_.statistic_size(), statistic(slot));
+    archive_statistic(a, family_, statistic(slot));
+    if constexpr (Archive::loading) refreshed(slot);
+  }
 
  protected:
   explicit RefreshedClusters(const F& family)

@@ -46,6 +46,8 @@ class DiagonalGaussian {
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return 3 * d_; }
+  // Which entries of a statistic are exact whole numbers.
+  bool is_count(int entry) const { return entry % 3 == 0; }
   double size_term(double size) const {
     return size_terms_.at(size, [this](double any) { return size_formula(any); });
   }

@@ -12,6 +12,7 @@
 #include <concepts>
 #include <span>
 
+#include "mixwood/archive.hpp"
 #include "mixwood/random/stream.hpp"
 
 namespace mixwood {
@@ -104,10 +105,13 @@ struct BlockForm<F> {
 template <class F>
 using Block = typename BlockForm<F>::type;
 
+// Optional: which entries of a statistic are exact whole numbers (`is_count(entry)`), so that they
+// can be made anew from the rows and need not be saved.
+
 template <class C, class F>
 concept ClusterScores =
     requires(C c, std::span<const int> numbers, const double* statistic, Block<F> rows,
-             double* target, double* scores, int slot, int b, int row) {
+             double* target, double* scores, int slot, int b, int row, Writer& w, Reader& r) {
       { C::rows_at_once } -> std::convertible_to<int>;
       c.grow(slot);   // room for so many slots
       c.clear(slot);  // the slot holds no rows
@@ -123,6 +127,10 @@ concept ClusterScores =
       {
         c.score_without(slot, b)
       } -> std::same_as<double>;  // row b against the rest of its own slot
+      // Saves or loads all that the slot has beyond its rows, to the last bit; to load, the
+      // statistic made from those rows is given.
+      c.archive(w, slot, statistic);
+      c.archive(r, slot, statistic);
     };
 
 template <class A>

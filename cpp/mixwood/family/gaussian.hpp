@@ -56,6 +56,8 @@ class Gaussian {
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return 1 + d_ + d_ * (d_ + 1) / 2; }
+  // Which entries of a statistic are exact whole numbers.
+  bool is_count(int entry) const { return entry == 0; }
 
   const double* psi() const { return psi_.data(); }
   const double* least_pivots() const { return pivots_.data(); }  // of any Psi_n
@@ -265,6 +267,15 @@ class Gaussian::Clusters {
       scores[slots[k]] =
           family_.log_marginal(statistic(slots[k])[0] + block[0], union_determinants_[k]) -
           log_marginal(slots[k]);
+  }
+
+  template <class Archive>
+  void archive(Archive& a, int slot, const double* fresh) {
+    if constexpr (Archive::loading) std::copy_n(fresh, family_.statistic_size(), statistic(slot));
+    archive_statistic(a, family_, statistic(slot));
+    for (int e = 0; e < d_ * d_; ++e) archive_finite(a, factor(slot)[e]);
+    archive_finite(a, log_determinants_[slot]);
+    if constexpr (Archive::loading) refresh_terms(slot);
   }
 
   // With the row still inside: |Psi_-| = |Psi| (1 - s), s = kappa/(kappa-1) |L^-1 (x - mean)|^2.

@@ -71,6 +71,8 @@ class Multinomial {
   std::span<const std::int32_t> counts(int i) const { return part(counts_, i); }
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return width_ + 1; }
+  // All entries of a statistic are exact whole numbers.
+  bool is_count(int) const { return true; }
 
   Block block_of_row(int i) const { return {words(i), counts(i), row_totals_[i]}; }
   static Block block_of(std::span<const std::int32_t> words, std::span<const std::int32_t> counts) {
@@ -259,6 +261,12 @@ class Multinomial::Clusters {
     kernels_.log_gammas(end, normalizers_.data());
     for (const int slot : slots)
       scores[slot] = sums_[slot] + log_gamma_totals_[slot] - normalizers_[slot];
+  }
+
+  template <class Archive>
+  void archive(Archive& a, int slot, const double* fresh) {
+    if constexpr (Archive::loading) assign(slot, fresh);
+    archive_finite(a, log_marginals_[slot]);
   }
 
   double score_block_without(int slot, const Block& block) const {

@@ -82,6 +82,12 @@ class PartClustersOf final : public PartClusters {
   void subtract(int slot, const double* s) override { clusters_.subtract(slot, block_of(s)); }
   void read(int slot, double* s) const override { clusters_.read(slot, s); }
   double log_marginal(int slot) override { return clusters_.log_marginal(slot); }
+  void archive(Writer& a, int slot, const double* fresh) override {
+    clusters_.archive(a, slot, fresh);
+  }
+  void archive(Reader& a, int slot, const double* fresh) override {
+    clusters_.archive(a, slot, fresh);
+  }
 
   void load(std::span<const int> rows) override {
     present_.load(rows);

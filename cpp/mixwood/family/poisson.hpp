@@ -40,6 +40,8 @@ class Poisson {
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return 2 * d_; }
+  // All entries of a statistic are exact whole numbers.
+  bool is_count(int) const { return true; }
 
   void observe(double* s, int i) const { add(s, i, 1); }
   void forget(double* s, int i) const { add(s, i, -1); }

@@ -41,6 +41,8 @@ class PartClusters {
   virtual double score_without(int slot, int b) = 0;
   virtual void add_block_scores(const double* s, std::span<const int> slots, double* scores) = 0;
   virtual double score_block_without(int slot, const double* s) = 0;
+  virtual void archive(Writer& a, int slot, const double* fresh) = 0;
+  virtual void archive(Reader& a, int slot, const double* fresh) = 0;
 };
 
 // The parameters of one part's clusters; scores as above.
@@ -161,6 +163,12 @@ class Product::Clusters {
     double total = 0;
     for (auto& part : parts_) total += part->log_marginal(slot);
     return total;
+  }
+
+  template <class Archive>
+  void archive(Archive& a, int slot, const double* fresh) {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      parts_[p]->archive(a, slot, fresh == nullptr ? nullptr : in_part(fresh, p));
   }
 
   void load(std::span<const int> rows) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -57,6 +58,31 @@ class LeafScan {
     set_lengths(clusters);
     learning_ = false;
     sweep.learn_into(nullptr);
+  }
+
+  // Which leaves there are is known already.
+  template <class Archive>
+  void archive(Archive& a, GibbsSweep<GuidedState<F>>& sweep) {
+    if constexpr (Archive::loading)
+      if (!sets_.empty()) n_leaves_ = static_cast<int>(sets_.size());
+    a.list(uncertainty_, uncertainty_.size());
+    a.value(learning_);
+    archive_finite(a, expected_changes_);
+    a.list(ends_, static_cast<std::size_t>(n_leaves_));
+    archive_finite(a, place_);
+    a.value(leaf_);
+    if constexpr (Archive::loading) {
+      double before = 0;
+      for (const double end : ends_) {
+        a.require(end >= before + 0.5 && std::isfinite(end), "a leaf has no length");
+        before = end;
+      }
+      for (const float learned : uncertainty_)
+        a.require(std::isfinite(learned), "an uncertainty is not a number");
+      a.require(expected_changes_ >= 0 && place_ >= 0, "a leaf scan is out of range");
+      a.require(leaf_ >= 0 && leaf_ < n_leaves_, "a leaf scan is nowhere");
+      sweep.learn_into(learning_ ? &uncertainty_ : nullptr);
+    }
   }
 
   // How many visits an iteration should make: a round of all leaves, unless that is dear and few of

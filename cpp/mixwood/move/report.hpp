@@ -24,6 +24,16 @@ struct MoveReport {
     mean_ += difference / static_cast<double>(++ratios_);
     squares_ += difference * (log_ratio - mean_);
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a.value(proposed);
+    a.value(accepted);
+    a.value(seconds);
+    a.value(ratios_);
+    a.value(mean_);
+    a.value(squares_);
+  }
+
   double mean_log_ratio() const { return ratios_ > 0 ? mean_ : nothing; }
   double sd_log_ratio() const {
     return ratios_ > 1 ? std::sqrt(squares_ / static_cast<double>(ratios_ - 1)) : nothing;

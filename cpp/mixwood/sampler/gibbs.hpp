@@ -31,7 +31,18 @@ class GibbsChain final : public StateChain<F> {
     return {sweep_report_, this->parameter_report_};
   }
 
+  void save(Writer& a) override { archive(a); }
+  void load(Reader& a) override { archive(a); }
+
  private:
+  template <class Archive>
+  void archive(Archive& a) {
+    a.mark("gibbs");
+    this->archive_shared(a);
+    rows_.archive(a);
+    sweep_report_.archive(a);
+  }
+
   SweepRows rows_;
   MoveReport sweep_report_{"gibbs"};
 };

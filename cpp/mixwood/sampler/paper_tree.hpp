@@ -40,7 +40,18 @@ class PaperTreeChain final : public StateChain<F, ForestState<F>> {
             potential_report_};
   }
 
+  void save(Writer& a) override { archive(a); }
+  void load(Reader& a) override { archive(a); }
+
  private:
+  template <class Archive>
+  void archive(Archive& a) {
+    a.mark("paper tree");
+    this->archive_shared(a);
+    for (MoveReport* report : {&split_report_, &merge_report_, &local_report_, &potential_report_})
+      report->archive(a);
+  }
+
   // Gibbs over the rows of a subtree of a subtree ... of each tree, in the order of the data; the
   // leaf of a row that moves goes with it.
   void local_sweep() {

@@ -29,7 +29,17 @@ class SliceChain final : public StateChain<F> {
     return {slice_report_, this->parameter_report_};
   }
 
+  void save(Writer& a) override { archive(a); }
+  void load(Reader& a) override { archive(a); }
+
  private:
+  template <class Archive>
+  void archive(Archive& a) {
+    a.mark("slice");
+    this->archive_shared(a);
+    slice_report_.archive(a);
+  }
+
   SliceSweep<F> slice_;
   MoveReport slice_report_{"slice"};
 };

@@ -37,7 +37,20 @@ class SplitMergeChain final : public StateChain<F> {
             this->parameter_report_};
   }
 
+  void save(Writer& a) override { archive(a); }
+  void load(Reader& a) override { archive(a); }
+
  private:
+  template <class Archive>
+  void archive(Archive& a) {
+    a.mark("split-merge");
+    this->archive_shared(a);
+    rows_.archive(a);
+    for (MoveReport* report :
+         {&split_merge_.split_report, &split_merge_.merge_report, &sweep_report_})
+      report->archive(a);
+  }
+
   SplitMerge<F> split_merge_;
   SweepRows rows_;
   MoveReport sweep_report_{"gibbs"};

@@ -30,7 +30,7 @@ class StateChain : public AnyChain {
   int n_rows() const override { return family_->n_rows(); }
   int n_clusters() const override { return state_.partition.n_clusters(); }
   double log_joint() override { return state_.log_joint(); }
-  void check() override { state_.check(); }
+  void check(double tolerance) override { state_.check(tolerance); }
   std::vector<double> log_weights(int row) override {
     if constexpr (WeightedFamily<F>)
       throw std::invalid_argument("weighted leaves do not move row by row");
@@ -78,6 +78,16 @@ class StateChain : public AnyChain {
   }
 
   static constexpr int iterations_between_rebuilds = 64;
+
+  // What every such chain has; the derived ones add theirs.
+  template <class Archive>
+  void archive_shared(Archive& a) {
+    state_.archive(a);
+    a.value(since_rebuild_);
+    a.require(since_rebuild_ >= 0 && since_rebuild_ < iterations_between_rebuilds,
+              "a counter is out of range");
+    parameter_report_.archive(a);
+  }
 
   std::shared_ptr<const F> family_;
   S state_;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "mixwood/archive.hpp"
 #include "mixwood/random/stream.hpp"
 
 namespace mixwood {
@@ -20,6 +21,12 @@ class SweepRows {
     if (subset_ == 0) return order_;
     random.shuffle_front(order_, subset_);
     return std::span<const int>(order_).first(subset_);
+  }
+
+  // The order is shuffled a little with every draw of a subset.
+  template <class Archive>
+  void archive(Archive& a) {
+    archive_order(a, order_, static_cast<int>(order_.size()));
   }
 
  private:

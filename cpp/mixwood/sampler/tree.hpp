@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -59,7 +60,42 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     return {&tree.shape, &tree.log_marginal, &tree.log_dissimilarity};
   }
 
+  void save(Writer& a) override { archive(a); }
+  void load(Reader& a) override { archive(a); }
+
  private:
+  template <class Archive>
+  void archive(Archive& a) {
+    a.mark("tree");
+    this->archive_shared(a);
+    if constexpr (Archive::loading) take_leaves(a, this->state_.tree->shape);
+    reference_.archive(a);
+    scan_.archive(a, this->sweep_);
+    a.value(frozen_);
+    a.value(since_tree_);
+    a.require(since_tree_ >= 0 && since_tree_ < std::numeric_limits<int>::max(),
+              "a counter is out of range");
+    for (MoveReport* report : {&subtrees_, &splits_, &merges_, &idle_, &leaves_, &trees_})
+      report->archive(a);
+  }
+
+  // Laws and leaf sets follow from a tree that was loaded.
+  void take_leaves(const Reader& a, const TreeShape& shape) {
+    laws_ = NodeLaws(shape, this->state_.tree->log_dissimilarity);
+    if (sets_.empty())
+      return a.require(shape.n_nodes() == 2 * shape.n_rows() - 1, "a leaf has several rows");
+    sets_.clear();
+    std::vector<char> seen(shape.n_nodes(), 0);
+    for (int row = 0; row < shape.n_rows(); ++row) {
+      const int leaf = shape.leaf_of_row[row];
+      if (seen[leaf]) continue;
+      seen[leaf] = 1;
+      const auto rows = shape.rows_below(leaf);
+      sets_.emplace_back(rows.begin(), rows.end());
+    }
+    a.require(sets_.size() <= static_cast<std::size_t>(options_.max_leaves), "too many leaves");
+  }
+
   struct Start {
     Prior prior;
     LeafSets sets;

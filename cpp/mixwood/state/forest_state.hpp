@@ -11,6 +11,7 @@
 
 #include "mixwood/state/state.hpp"
 #include "mixwood/tree/forest.hpp"
+#include "mixwood/tree/forest_archive.hpp"
 #include "mixwood/tree/seq_insert.hpp"
 
 namespace mixwood {
@@ -85,10 +86,19 @@ struct ForestState : State<F> {
     }
   }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    State<F>::archive(a);
+    if constexpr (Archive::loading)
+      forest = load_forest(a, shared_, this->prior);
+    else
+      save_forest(a, forest);
+  }
+
   // Debug: as of the state, and the trees from scratch.
-  void check() {
-    State<F>::check();
-    forest.check();
+  void check(double tolerance = 1e-6) {
+    State<F>::check(tolerance);
+    forest.check(tolerance);
     if (forest.trees().size() != this->partition.active().size())
       throw std::logic_error("forest state: not one tree a cluster");
     for (std::size_t k = 0; k < forest.trees().size(); ++k)

@@ -51,6 +51,13 @@ struct GuidedState : ClusterState<F, TreePartition> {
     for (const int slot : partition.active()) make_afresh(slot);
   }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    tree = archive_guide_tree(a, family, tree);
+    if constexpr (Archive::loading) partition.plant(shape_of(tree));
+    Base::archive(a);
+  }
+
   // Takes all rows below a pure node from their cluster to another, and closes the old one if it is
   // empty.
   void move_node(int node, int from, int to, const Block<F>& block) {

@@ -48,6 +48,19 @@ class Partition : public Slots {
   // Writes labels 0..K-1 in order of appearance.
   void write_labels(std::int32_t* labels) const { write_in_order(slot_of_row_, labels); }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    archive_slots(a);
+    a.list(slot_of_row_, static_cast<std::size_t>(n_rows()));
+    if constexpr (Archive::loading) {
+      for (const int slot : slot_of_row_) {
+        a.require(slot >= 0 && slot < n_slots(), "a row is in no slot");
+        add_size(slot, 1);
+      }
+      check();
+    }
+  }
+
   // Debug: recounts everything and throws where the books are wrong.
   void check() const {
     std::vector<int> counted(n_slots(), 0);

@@ -70,6 +70,27 @@ class Slots {
     return number;
   }
 
+  // The slots in use and the free ones, in their order. Who is in which slot is for the derived
+  // class: after loading, all are empty.
+  template <class Archive>
+  void archive_slots(Archive& a) {
+    const auto n = static_cast<std::size_t>(n_rows_);
+    a.list(active_, 1, n);
+    a.list(free_, 0, 2 * n + 64);
+    if constexpr (Archive::loading) {
+      const std::size_t count = active_.size() + free_.size();
+      sizes_.assign(count, 0);
+      position_.assign(count, 0);
+      std::vector<char> seen(count, 0);
+      for (const std::vector<int>* slots : {&active_, &free_})
+        for (const int slot : *slots) {
+          a.require(slot >= 0 && slot < n_slots() && !seen[slot], "a slot is listed twice");
+          seen[slot] = 1;
+        }
+      for (std::size_t k = 0; k < active_.size(); ++k) position_[active_[k]] = static_cast<int>(k);
+    }
+  }
+
   // Writes labels 0..K-1 in order of appearance, given the slot of each row.
   void write_in_order(const std::vector<int>& slots, std::int32_t* labels) const {
     std::vector<std::int32_t> number(sizes_.size(), -1);

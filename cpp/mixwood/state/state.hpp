@@ -56,8 +56,29 @@ struct ClusterState {
     return total;
   }
 
+  // All of it, to the last bit: statistics have gathered the rounding of many moves.
+  template <class Archive>
+  void archive(Archive& a) {
+    prior.archive(a);
+    partition.archive(a);
+    if constexpr (Archive::loading) {
+      clusters.grow(partition.n_slots());
+      std::vector<std::vector<int>> rows(partition.n_slots());
+      for (int row = 0; row < family.n_rows(); ++row)
+        rows[partition.slot_of(row)].push_back(row);
+      std::vector<double> fresh;
+      for (const int slot : partition.active()) {
+        fresh.assign(family.statistic_size(), 0.0);
+        for (const int row : rows[slot]) family.observe(fresh.data(), row);
+        clusters.archive(a, slot, fresh.data());
+      }
+    } else {
+      for (const int slot : partition.active()) clusters.archive(a, slot, nullptr);
+    }
+  }
+
   // Debug: recomputes every cluster's marginal from its rows and throws where the books differ.
-  void check() {
+  void check(double tolerance = 1e-6) {
     partition.check();
     std::vector<double> statistics(static_cast<std::size_t>(partition.n_slots()) *
                                    family.statistic_size());
@@ -68,7 +89,7 @@ struct ClusterState {
     for (const int slot : partition.active()) {
       const double kept = clusters.log_marginal(slot);
       const double fresh = family.log_marginal(of(slot));
-      if (!(std::abs(kept - fresh) <= 1e-6 * (1 + std::abs(fresh))))
+      if (!(std::abs(kept - fresh) <= tolerance * (1 + std::abs(fresh))))
         throw std::logic_error("cluster in slot " + std::to_string(slot) + ": log marginal kept " +
                                std::to_string(kept) + ", recomputed " + std::to_string(fresh));
     }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mixwood/archive.hpp"
 #include "mixwood/state/slots.hpp"
 #include "mixwood/tree/shape.hpp"
 
@@ -116,6 +117,28 @@ class TreePartition : public Slots {
   // Writes labels 0..K-1 in order of appearance.
   void write_labels(std::int32_t* labels) const { write_in_order(slots_of_rows(), labels); }
 
+  // The tree comes first and on its own: see `plant`.
+  template <class Archive>
+  void archive(Archive& a) {
+    archive_slots(a);
+    std::vector<int> counts, pieces;  // of each listed cluster, in the order of its list
+    if constexpr (!Archive::loading)
+      for (const int slot : active()) {
+        const std::size_t before = pieces.size();
+        each_piece(slot, [&](int piece) { pieces.push_back(piece); });
+        counts.push_back(static_cast<int>(pieces.size() - before));
+      }
+    a.list(counts, active().size());
+    a.list(pieces, 1, static_cast<std::size_t>(shape_->n_nodes()));
+    if constexpr (Archive::loading) {
+      take_pieces(a, counts, pieces);
+      check();
+    }
+  }
+
+  // Another tree, without a look at the clusters: to be followed by loading them.
+  void plant(std::shared_ptr<const TreeShape> shape) { shape_ = std::move(shape); }
+
   // Debug: recounts everything and throws where the books are wrong.
   void check() const {
     const std::vector<int> slots = slots_of_rows();
@@ -139,6 +162,36 @@ class TreePartition : public Slots {
     const int above = shape_->parent[piece];
     if (label_[piece] != slot || (above != TreeShape::none && slot_of_node(above) != mixed))
       throw std::logic_error("tree partition: a piece is not the highest pure node");
+  }
+
+  // Labels and lists from pieces that may be anything.
+  void take_pieces(const Reader& a, const std::vector<int>& counts,
+                   const std::vector<int>& pieces) {
+    const int nodes = shape_->n_nodes();
+    label_.assign(nodes, mixed);
+    next_.assign(nodes, TreeShape::none);
+    previous_.assign(nodes, TreeShape::none);
+    first_piece_.assign(n_slots(), TreeShape::none);
+    std::size_t end = 0;
+    std::int64_t rows = 0;
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      const std::size_t start = end;
+      a.require(counts[k] >= 1 && static_cast<std::size_t>(counts[k]) <= pieces.size() - start,
+                "a cluster has no piece");
+      end += static_cast<std::size_t>(counts[k]);
+      for (std::size_t p = end; p-- > start;) {  // a piece is put in front of the others
+        const int piece = pieces[p];
+        a.require(piece >= 0 && piece < nodes, "a piece is no node");
+        const auto first = label_.begin() + piece, last = label_.begin() + shape_->end(piece);
+        a.require(std::all_of(first, last, [](int label) { return label == mixed; }),
+                  "two pieces overlap");
+        std::fill(first, last, active()[k]);
+        link(piece);
+        add_size(active()[k], shape_->size[piece]);
+        rows += shape_->size[piece];
+      }
+    }
+    a.require(end == pieces.size() && rows == n_rows(), "the pieces are not all rows");
   }
 
   void make_leaves_whole(std::vector<int>& slots) const {

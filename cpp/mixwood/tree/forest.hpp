@@ -134,6 +134,11 @@ class Forest {
   // The statistic of a node's rows, until the forest is asked for something else.
   const double* statistic(int node) { return statistic(node, first_); }
 
+  // Where the statistic is stored, or null where it is made from the rows.
+  double* stored_statistic(int node) {
+    return nodes_.place[node] == Arena::none ? nullptr : stored(node);
+  }
+
   void add_tree(int root) {
     ++version_;
     if (static_cast<int>(position_.size()) < nodes_.n_slots()) position_.resize(nodes_.n_slots());
@@ -324,7 +329,7 @@ class Forest {
   }
 
   // Debug: recomputes sizes, statistics and potentials of every node and throws where they differ.
-  void check() {
+  void check(double tolerance = 1e-6) {
     int live = 0, leaves = 0;
     std::vector<double> fresh(family_->statistic_size());
     for (std::size_t t = 0; t < trees_.size(); ++t) {
@@ -333,7 +338,7 @@ class Forest {
       for (const int node : nodes_.bottom_up(trees_[t])) {
         ++live;
         leaves += nodes_.is_leaf(node);
-        check_node(node, fresh);
+        check_node(node, fresh, tolerance);
       }
     }
     if (live != nodes_.n_live()) throw std::logic_error("forest: nodes outside of all trees");
@@ -406,9 +411,9 @@ class Forest {
     nodes_.place[node] = Arena::none;
   }
 
-  void check_node(int node, std::vector<double>& scratch) {
-    auto differs = [](double kept, double fresh) {
-      return !(std::abs(kept - fresh) <= 1e-6 * (1 + std::abs(fresh)));
+  void check_node(int node, std::vector<double>& scratch, double tolerance) {
+    auto differs = [tolerance](double kept, double fresh) {
+      return !(std::abs(kept - fresh) <= tolerance * (1 + std::abs(fresh)));
     };
     const std::string name = "forest: node " + std::to_string(node);
     if (nodes_.row[node] >= 0 && leaf_of_row_[nodes_.row[node]] != node)

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "mixwood/archive.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/tree/collapse.hpp"
 #include "mixwood/tree/ibhc.hpp"
@@ -74,6 +75,34 @@ std::shared_ptr<const GuideTree<F>> lay_out(const Forest<F>& forest, int root, R
     tree->log_dissimilarity.push_back(nodes.is_leaf(node) ? -std::numeric_limits<double>::infinity()
                                                           : forest.log_dissimilarity(node));
   }
+  return tree;
+}
+
+// Saves a tree and returns it, or loads another one. The blocks are made from the shape, always in
+// the same way.
+template <class Archive, Family F>
+std::shared_ptr<const GuideTree<F>> archive_guide_tree(
+    Archive& a, const F& family, const std::shared_ptr<const GuideTree<F>>& current) {
+  a.mark("guide tree");
+  TreeShape shape;
+  std::vector<double> log_marginal, log_dissimilarity;
+  if constexpr (!Archive::loading) {
+    shape = current->shape;
+    log_marginal = current->log_marginal;
+    log_dissimilarity = current->log_dissimilarity;
+  }
+  shape.archive(a, family.n_rows());
+  const auto nodes = static_cast<std::size_t>(shape.n_nodes());
+  a.list(log_marginal, nodes);
+  a.list(log_dissimilarity, nodes);
+  if constexpr (!Archive::loading) return current;
+  if constexpr (WeightedFamily<F>) shape.set_sizes([&](int row) { return family.row_size(row); });
+  for (std::size_t node = 0; node < nodes; ++node)
+    a.require(std::isfinite(log_marginal[node]) && !std::isnan(log_dissimilarity[node]),
+              "a node's marginal or dissimilarity is not a number");
+  auto tree = std::make_shared<GuideTree<F>>(family, std::move(shape));
+  tree->log_marginal = std::move(log_marginal);
+  tree->log_dissimilarity = std::move(log_dissimilarity);
   return tree;
 }
 

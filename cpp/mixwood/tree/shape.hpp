@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "mixwood/archive.hpp"
+
 namespace mixwood {
 
 struct TreeShape {
@@ -33,6 +35,60 @@ struct TreeShape {
   std::span<const int> rows_below(int node) const {
     const int last = end(node) < n_nodes() ? first[end(node)] : n_rows();
     return std::span<const int>(rows).subspan(first[node], last - first[node]);
+  }
+
+  // The rows, and of every node how many of them it has if it is a leaf, or 0: the rest follows.
+  template <class Archive>
+  void archive(Archive& a, int n) {
+    std::vector<int> in_leaf;
+    if constexpr (!Archive::loading)
+      for (int node = 0; node < n_nodes(); ++node)
+        in_leaf.push_back(is_leaf(node) ? static_cast<int>(rows_below(node).size()) : 0);
+    archive_order(a, rows, n);
+    a.list(in_leaf, 1, 2 * static_cast<std::size_t>(n) - 1);
+    if constexpr (Archive::loading) make_from(a, in_leaf);
+  }
+
+  // Sizes of all nodes, given those of the rows.
+  template <class SizeOf>
+  void set_sizes(SizeOf&& size_of) {
+    size.assign(parent.size(), 0);
+    for (int node = n_nodes() - 1; node >= 0; --node) {
+      if (is_leaf(node))
+        for (const int row : rows_below(node)) size[node] += size_of(row);
+      else
+        size[node] = size[left(node)] + size[right(node)];
+    }
+  }
+
+ private:
+  // Depth first, a node that is not a leaf is followed by its two subtrees.
+  void make_from(const Reader& a, const std::vector<int>& in_leaf) {
+    const int nodes = static_cast<int>(in_leaf.size());
+    parent.assign(nodes, none);
+    first.assign(nodes, 0);
+    leaf_of_row.assign(rows.size(), none);
+    std::vector<int> waiting;  // inner nodes, once for each child that is still to come
+    int taken = 0;
+    for (int node = 0; node < nodes; ++node) {
+      a.require(node == 0 || !waiting.empty(), "a tree has two roots");
+      if (node > 0) {
+        parent[node] = waiting.back();
+        waiting.pop_back();
+      }
+      first[node] = taken;
+      if (in_leaf[node] == 0) {
+        waiting.insert(waiting.end(), 2, node);
+        continue;
+      }
+      a.require(in_leaf[node] > 0 && in_leaf[node] <= n_rows() - taken, "a leaf has wrong rows");
+      for (int k = 0; k < in_leaf[node]; ++k) leaf_of_row[rows[taken++]] = node;
+    }
+    a.require(waiting.empty() && taken == n_rows(), "a tree is not complete");
+    leaves.assign(nodes, 1);
+    for (int node = nodes - 1; node >= 0; --node)
+      if (in_leaf[node] == 0) leaves[node] = leaves[left(node)] + leaves[right(node)];
+    set_sizes([](int) { return 1; });
   }
 };
 

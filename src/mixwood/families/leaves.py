@@ -75,18 +75,18 @@ class Leaves(Likelihood):
         """Tell whether the rows of `X` are leaves."""
         return bool(X.shape[1] == self.leaf_width)
 
-    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> Data:  # noqa: ARG002
+    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> Data:
         """Return leaves as they are, and rows as the likelihood of the rows does."""
         if getattr(X, "ndim", 0) == 2 and self.holds_leaves(X):
             leaves: Data = X
             return leaves
         return self.of.check(X, name=name)
 
-    def resolve(self, X: Data) -> Leaves:  # noqa: ARG002
+    def resolve(self, X: Data) -> Leaves:
         """Return itself."""
         return self
 
-    def resolve_standard(self, width: int) -> Leaves:  # noqa: ARG002
+    def resolve_standard(self, width: int) -> Leaves:
         """Return itself."""
         return self
 

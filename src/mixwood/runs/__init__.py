@@ -1,0 +1,25 @@
+"""Run folders: a run on disk, in a format that holds only data.
+
+::
+
+    mixwood.json            what the run is: format and version, model, settings, plan
+    arrays.zarr/            a Zarr v3 store, which xarray opens
+      draws/                labels (chain, draw, item), log_joint, log_u, ... (chain, draw)
+      data/                 X, unless it was left out
+      arrays/               large arrays among settings and parameters, if there are any
+    chains/0, 1, .../state  the checkpoint of each chain, for a run that can be resumed
+    lock, chains/*/lock     held by the process that writes
+
+Draws are appended in chunks while the run goes on: a file of labels holds some draws of one
+chain, so that processes never share a file. A checkpoint is the full state of a chain, its
+random stream included, and the number of draws that it has made. That number is the truth:
+draws beyond it are dropped and made again, the same number for number. What is not drawn
+yet reads as -1 and NaN.
+
+Every file is written under another name, flushed to the disk and renamed, and the
+checkpoint last. So a process may end at any moment, and the power too: what is lost is what
+was drawn since the last checkpoint, a few seconds.
+
+There is no pickle anywhere, so a folder from elsewhere cannot run code. Whatever is not as
+we write it, links included, is refused with an error that names the file.
+"""

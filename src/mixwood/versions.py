@@ -1,0 +1,40 @@
+"""What the numbers of a run depend on beside its seed: recorded with every run."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+import numpy as np
+
+__all__ = ["differing", "versions"]
+
+#: Where these are the same, so are the draws.
+DECISIVE = ("mixwood", "instruction_set", "platform")
+
+
+def versions() -> dict[str, str]:
+    """Return versions, instruction set and system."""
+    from mixwood import __version__, _core
+
+    return {
+        "mixwood": __version__,
+        "numpy": np.__version__,
+        "instruction_set": _core.instruction_set(),
+        "platform": " ".join((platform.system(), platform.machine(), *platform.libc_ver())),
+    }
+
+
+def differing(before: dict[str, Any], now: dict[str, str]) -> list[str]:
+    """Return what is not as it was, in words, of all that decides about numbers.
+
+    Examples
+    --------
+    >>> differing({"mixwood": "1.0"}, {"mixwood": "1.1"} | dict.fromkeys(DECISIVE[1:]))
+    ['mixwood 1.0, now 1.1']
+    """
+    return [
+        f"{key} {before.get(key)}, now {now[key]}"
+        for key in DECISIVE
+        if before.get(key) != now[key]
+    ]
