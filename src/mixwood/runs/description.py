@@ -12,6 +12,7 @@ import mixwood
 from mixwood.checks import shown, whole_number
 from mixwood.encoding import ARRAY_TYPES, decode, encode
 from mixwood.families import Likelihood
+from mixwood.families.leaves import Leaves
 from mixwood.model import Mixture
 from mixwood.runs.arrays import Expected, read_group, write_group
 from mixwood.runs.files import read_json, write_json
