@@ -100,7 +100,7 @@ def test_draws_cannot_be_changed_by_accident(make_posterior):
 
 
 def test_arrays_are_not_copied():
-    labels = np.zeros((1, 2, 3), dtype=np.int32)
+    labels = np.zeros((1, 2, 3), dtype=np.int8)
     posterior = Posterior(
         labels=labels,
         log_joint=np.zeros((1, 2)),
