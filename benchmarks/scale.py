@@ -142,34 +142,45 @@ def _exponents(numbers: tuple[int, ...], rows: list[Measurement]) -> Measurement
 
 
 def scale_of_collapse() -> dict[str, Measurement]:
-    """What leaves cost: overlapping clusters, by rows and by leaves of four partitions."""
+    """What leaves cost: 12 clusters 3.5 deviations apart, by rows (twice) and by leaves of four partitions.
+
+    Draws by leaves have the higher joint: rows at the borders of clusters do not waver on their
+    own. What is lost shows in the density of rows that were held out.
+    """
     rng = np.random.default_rng(0)
-    n = 20_000
-    truth = rng.integers(0, 12, n)
-    X = rng.normal(size=(n, 2)) + 5 * rng.normal(size=(12, 2))[truth]
+    truth = rng.integers(0, 12, 21_000)
+    X = rng.normal(size=(21_000, 2)) + 3.5 * np.column_stack([truth % 4, truth // 4])
+    X, new, truth = X[:20_000], X[20_000:], truth[:20_000]
     model = mw.Mixture(mw.Gaussian().resolve(X))
-    options: dict[str, Any] = {"draws": 50, "warmup": 100, "chains": 1, "seed": 0}
-    post = mw.sample(model, X, progress=False, **options)
-    best = post.labels[0, int(post.log_joint.argmax())]
-    results: dict[str, Measurement] = {
-        "by rows": {
-            "log_joint": float(post.log_joint.mean()),
-            "adjusted_rand_with_truth": adjusted_rand(best, truth),
-        }
-    }
+    options: dict[str, Any] = {"draws": 50, "warmup": 100, "chains": 1, "progress": False}
+    runs = [mw.sample(model, X, seed=seed, **options) for seed in (0, 1)]
+    rows = _best(runs[0])
+    results = {"by rows, again": _compared(runs[1], _best(runs[1]), rows, truth, new)}
     for limit in (25, 100, 400, 1600):
-        labels, joint = _by_leaves(model, X, limit, options)
-        results[f"{limit} leaves a partition"] = {
-            "log_joint_less": float(post.log_joint.mean()) - joint,
-            "adjusted_rand_with_rows": adjusted_rand(labels, best),
-            "adjusted_rand_with_truth": adjusted_rand(labels, truth),
-        }
+        post, labels = _by_leaves(model, X, limit, options)
+        name = f"{limit} leaves a partition"
+        results[name] = _compared(post, labels, rows, truth, new)
     return results
+
+
+def _best(post: mw.Posterior) -> np.ndarray:
+    return post.labels[0, int(post.log_joint.argmax())]
+
+
+def _compared(
+    post: mw.Posterior, labels: np.ndarray, rows: np.ndarray, truth: np.ndarray, new: np.ndarray
+) -> Measurement:
+    return {
+        "log_joint": float(post.log_joint.mean()),
+        "held_out_log_density": float(post.log_density(new).mean()),
+        "adjusted_rand_with_rows": adjusted_rand(labels, rows),
+        "adjusted_rand_with_truth": adjusted_rand(labels, truth),
+    }
 
 
 def _by_leaves(
     model: mw.Mixture, X: np.ndarray, limit: int, options: dict[str, Any]
-) -> tuple[np.ndarray, float]:
+) -> tuple[mw.Posterior, np.ndarray]:
     import dask
     import dask.array as da
 
@@ -178,9 +189,8 @@ def _by_leaves(
     with dask.config.set(scheduler="synchronous"):
         array: Any = da.from_array(X, chunks=(len(X) // 4, -1))
         found = distributed.build_leaves(model, array, limit, seed=0)
-        post = mw.sample(model, found.leaves, progress=False, **options)
-        best = post.labels[0, int(post.log_joint.argmax())]
-        return found.row_labels(best).compute(), float(post.log_joint.mean())
+        post = mw.sample(model, found.leaves, seed=0, **options)
+        return post, found.row_labels(_best(post)).compute()
 
 
 def scale_of_workers() -> dict[str, Measurement]:

@@ -64,8 +64,7 @@ struct ClusterState {
     if constexpr (Archive::loading) {
       clusters.grow(partition.n_slots());
       std::vector<std::vector<int>> rows(partition.n_slots());
-      for (int row = 0; row < family.n_rows(); ++row)
-        rows[partition.slot_of(row)].push_back(row);
+      for (int row = 0; row < family.n_rows(); ++row) rows[partition.slot_of(row)].push_back(row);
       std::vector<double> fresh;
       for (const int slot : partition.active()) {
         fresh.assign(family.statistic_size(), 0.0);

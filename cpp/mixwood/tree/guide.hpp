@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -94,6 +95,7 @@ std::shared_ptr<const GuideTree<F>> plant(const F& family, GuideLayout layout) {
 template <class Archive, Family F>
 std::shared_ptr<const GuideTree<F>> archive_guide_tree(
     Archive& a, const F& family, const std::shared_ptr<const GuideTree<F>>& current) {
+  if (!current) throw std::runtime_error("the chain has lost its guide tree");
   a.mark("guide tree");
   GuideLayout layout;
   auto& [shape, log_marginal, log_dissimilarity] = layout;
