@@ -15,8 +15,8 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.inc' -o -name '*.py' -o -name '*.pyi') \
            CMakeLists.txt pyproject.toml
 PYTEST := $(BIN)/python -m pytest -q
-ISA_TESTS := tests/unit/test_core.py tests/unit/test_kernels.py tests/statistical/test_twin.py \
-             tests/statistical/test_tree_sampler_twin.py
+ISA_TESTS := tests/unit/test_core.py tests/unit/test_kernels.py tests/unit/test_predictive_table.py \
+             tests/statistical/test_twin.py tests/statistical/test_tree_sampler_twin.py
 
 .PHONY: demo test test-python test-arviz test-long test-sanitize docs bench bench-compare lint format stubs clean
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import gibbs, paper_tree, prediction, record, samplers, scale, tree_sampler, trees
+from benchmarks import (
+    custom_family,
+    estimates,
+    gibbs,
+    paper_tree,
+    prediction,
+    record,
+    samplers,
+    scale,
+    storage,
+    tree_sampler,
+    trees,
+)
 
 
 def main(names: list[str]) -> None:
@@ -17,7 +29,10 @@ def main(names: list[str]) -> None:
         *trees.BENCHMARKS,
         *paper_tree.BENCHMARKS,
         *tree_sampler.BENCHMARKS,
+        *storage.BENCHMARKS,
         *prediction.BENCHMARKS,
+        *custom_family.BENCHMARKS,
+        *estimates.BENCHMARKS,
         *scale.BENCHMARKS,
     )
     known = {benchmark.__name__: benchmark for benchmark in benchmarks}

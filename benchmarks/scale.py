@@ -142,7 +142,7 @@ def _exponents(numbers: tuple[int, ...], rows: list[Measurement]) -> Measurement
 
 
 def scale_of_collapse() -> dict[str, Measurement]:
-    """What leaves cost: 12 clusters 3.5 deviations apart, by rows (twice) and by leaves of four partitions.
+    """What leaves cost: 12 overlapping clusters, by rows and by leaves of four partitions.
 
     Draws by leaves have the higher joint: rows at the borders of clusters do not waver on their
     own. What is lost shows in the density of rows that were held out.

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 import mixwood as mw
-from benchmarks.data import adjusted_rand, labelled_set
+from benchmarks.data import labelled_set
 from mixwood.families.gaussian import shrunk_covariance
+from mixwood.partitions import adjusted_rand
 
 SETS = ("iris", "wine", "crabs", "thyroid", "hepta", "a1", "s1", "s2", "unbalance")
 FRACTIONS = (0.003, 0.01, 0.03, 0.1, 0.3)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import mixwood as mw
-from benchmarks.data import adjusted_rand, data_folder, labelled_set
+from benchmarks.data import data_folder, labelled_set
+from mixwood.partitions import adjusted_rand
 
 Measurement = dict[str, float | str]
 

@@ -55,9 +55,9 @@ FAMILIES = {
 
 def _mixed(rng, n):
     """A product whose rows lack single entries, or all that a part would have of them."""
-    parts = {(3, 0): mw.Gaussian(), (4, 5): mw.Multinomial(), 1: mw.Categorical(), 2: mw.Poisson()}
+    parts = {(3, 0): mw.Gaussian(), (4, 5): mw.Multinomial(), (1, 2): mw.Poisson()}
     blobs, counts = _blobs(rng, n, 2), rng.poisson(0.9, (n, 2))
-    singles = with_holes(np.column_stack([rng.integers(0, 3, n), rng.poisson(3.0, n)]), rng)
+    singles = with_holes(rng.poisson(3.0, (n, 2)), rng)
     X = np.column_stack([blobs[:, 0], singles, blobs[:, 1], counts])
     for columns in ([3, 0], [4, 5]):
         X[np.ix_(rng.random(n) < 0.2, columns)] = np.nan

@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "mixwood/chain.hpp"
+#include "mixwood/family/any_statistics.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/family/leaves.hpp"
 #include "mixwood/family/part.hpp"
@@ -49,26 +50,13 @@ class AnyForest {
   virtual bool has(int row) const = 0;
 };
 
-class AnyFamily {
+class AnyFamily : public AnyStatistics {
  public:
-  AnyFamily() = default;
-  AnyFamily(const AnyFamily&) = delete;
-  AnyFamily& operator=(const AnyFamily&) = delete;
-  virtual ~AnyFamily() = default;
-
   virtual int n_rows() const = 0;
-  virtual int statistic_size() const = 0;
-  virtual void observe(double* s, int row) const = 0;
-  virtual void forget(double* s, int row) const = 0;
-  virtual void merge(double* s, const double* t) const = 0;
-  virtual void subtract(double* s, const double* t) const = 0;
-  virtual double log_marginal(const double* s) const = 0;
-  virtual double log_alone(int row) const = 0;
   virtual void cluster_statistics(std::span<const std::int32_t> labels,
                                   double* statistics) const = 0;
   virtual void predictive_table(std::span<const double> statistics, int first, int end,
                                 double* table) const = 0;
-  virtual bool has_atoms() const = 0;
   virtual std::unique_ptr<const Part> part(std::vector<std::int32_t> places) const = 0;
   virtual std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels,
                                           Stream random, const SamplerOptions& options) const = 0;

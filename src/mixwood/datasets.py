@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,7 +77,7 @@ def nips(path: str | os.PathLike[str] | None = None) -> tuple[csr_array, list[st
     The corpus is not part of the package. It is the set "Bag of Words" of the UCI
     Machine Learning Repository.
     """
-    from scipy.sparse import csr_array
+    from mixwood.readers import ReadError, read
 
     folder = _data_folder(path, "nips")
     opened = folder / "docword.nips.txt.gz"
@@ -90,16 +89,12 @@ def nips(path: str | os.PathLike[str] | None = None) -> tuple[csr_array, list[st
                 f"{file} is missing; get docword.nips.txt.gz and vocab.nips.txt of the set "
                 "'Bag of Words' from the UCI Machine Learning Repository"
             )
-    with gzip.open(opened, "rt") if opened.suffix == ".gz" else opened.open() as lines:
-        sizes = tuple(int(lines.readline()) for _ in range(3))
-        if sizes != NIPS_SIZES:
-            raise ValueError(f"{opened} must have the sizes {NIPS_SIZES}, it says {sizes}")
-        entries = np.loadtxt(lines, dtype=np.int64, ndmin=2)
-    if len(entries) != sizes[2]:
-        raise ValueError(f"{opened} must have {sizes[2]} entries, it has {len(entries)}")
-    documents, words, counts = entries.T
-    X = csr_array((counts.astype(np.float64), (documents - 1, words - 1)), shape=sizes[:2])
-    return X, vocabulary.read_text().split()
+    corpus = read(str(opened), "docword", words=str(vocabulary))
+    sizes = (*corpus.values.shape, corpus.values.nnz)
+    if sizes != NIPS_SIZES:
+        raise ReadError(f"{opened} must have the sizes {NIPS_SIZES}, it says {sizes}")
+    assert corpus.words is not None
+    return corpus.values, list(corpus.words)
 
 
 def _data_folder(path: str | os.PathLike[str] | None, name: str) -> Path:

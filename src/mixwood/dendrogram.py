@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Dendrogram"]
 
-MIXED_COLOUR = "#BBBBBB"
-
 
 @dataclass(frozen=True, eq=False)
 class Dendrogram:
@@ -201,12 +199,12 @@ class Dendrogram:
     def plot(self, labels: IntArray, ax: Axes | None, most: int) -> Axes:
         """Draw at most `most` leaves, coloured by `labels` of the rows; return the axes."""
         from matplotlib.collections import LineCollection
-        from matplotlib.figure import Figure
 
-        if ax is None:
-            ax = Figure(figsize=(9, 4.5), layout="constrained").add_subplot()
+        from mixwood.plots.style import MIXED_COLOUR, axes_or_new
+
+        ax = axes_or_new(ax, (9, 4.5))
         shown = min(self.n_leaves, most)
-        names, colours, segments, places = self._drawing(labels, shown)
+        names, name_colours, colours, segments, places = self._drawing(labels, shown)
         ax.add_collection(LineCollection(segments, colors=colours, linewidths=1.2))
         top = max((float(y) for line in segments for _, y in line), default=0.0)
         ax.axhline(np.log(2), color="black", linestyle=":", linewidth=0.8)
@@ -214,6 +212,8 @@ class Dendrogram:
         ax.set_xlim(0, 10 * shown)
         ax.set_ylim(0, 1.1 * max(top, 1.0))
         ax.set_xticks(places, names, rotation=90, fontsize="small" if shown <= 40 else "x-small")
+        for label, its_colour in zip(ax.get_xticklabels(), name_colours, strict=True):
+            label.set_color("dimgrey" if its_colour == MIXED_COLOUR else its_colour)  # legible
         whole = shown == self.n_leaves and not self.weighted.any()
         ax.set_xlabel("row" if whole else "row (or, in brackets, how many points)")
         ax.set_ylabel("height log(1 + d); dotted: P(one cluster) = 1/2")
@@ -221,16 +221,16 @@ class Dendrogram:
 
     def _drawing(
         self, labels: IntArray, shown: int
-    ) -> tuple[list[str], list[str], list[list[tuple[float, float]]], list[float]]:
-        """Return the leaves' names, and colour and corners of each merge, and leaf places."""
+    ) -> tuple[list[str], list[str], list[str], list[list[tuple[float, float]]], list[float]]:
+        """Return names and colours of the leaves, colours and corners of merges, leaf places."""
         from scipy.cluster.hierarchy import dendrogram
 
-        from mixwood.plots import COLOURS
+        from mixwood.plots.style import MIXED_COLOUR, colour
 
         m = self.n_leaves
         names = self._names_by_points()
         if shown == 1:
-            return [names(0)], [], [], [5.0]
+            return [names(0)], [colour(0)], [], [], [5.0]
         order = np.concatenate([np.arange(m), m + self.merge_order])  # linkage's nodes in ours
         first = 2 * m - shown  # linkage's number of the lowest merge that is drawn
         table = self.linkage(points=True)[first - m :]
@@ -247,19 +247,22 @@ class Dendrogram:
         largest = self._highest_below(np.concatenate([of_leaf, inner]))
         smallest = -self._highest_below(np.concatenate([-of_leaf, inner]))
 
-        def colour(k: int) -> str:
-            node = order[k - shown + first]
+        def of_node(node: int) -> str:
             one = largest[node] == smallest[node]
-            return COLOURS[largest[node] % len(COLOURS)] if one else MIXED_COLOUR
+            return colour(int(largest[node])) if one else MIXED_COLOUR
 
-        drawn: dict[str, Any] = dict(dendrogram(table, no_plot=True, link_color_func=colour))
+        def of_merge(k: int) -> str:
+            return of_node(order[k - shown + first])
+
+        drawn: dict[str, Any] = dict(dendrogram(table, no_plot=True, link_color_func=of_merge))
         segments = [
             list(zip(across, up, strict=True))
             for across, up in zip(drawn["icoord"], drawn["dcoord"], strict=True)
         ]
         places = [5.0 + 10.0 * k for k in range(shown)]
-        in_place = [names(int(order[leaves[k]])) for k in drawn["leaves"]]
-        return in_place, drawn["color_list"], segments, places
+        in_place = [int(order[leaves[k]]) for k in drawn["leaves"]]
+        leaf_names, leaf_colours = map(names, in_place), map(of_node, in_place)
+        return list(leaf_names), list(leaf_colours), drawn["color_list"], segments, places
 
     def _names_by_points(self) -> Any:
         """Return a function: a node's row number if it is a row, else its points in brackets."""

@@ -213,7 +213,7 @@ def _number_columns(value: ParameterEstimate, columns: list[Column], name: str) 
         columns = [Column(f"{j}") for j in range(value.mean.shape[1])]
     for j, (column, levels) in enumerate(columns):
         # of truth values and the like, the probability of the second
-        title = column if levels is None else f"{column} = {levels[1]}"
+        title = column if levels is None or len(levels) < 2 else f"{column} = {levels[1]}"
         table |= _with_ends(f"{title} {name}", value, j)
     return table
 

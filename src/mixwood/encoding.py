@@ -45,6 +45,7 @@ CLASSES = {
         "Product",
         "SphericalGaussian",
     ),
+    "families.layout": ("TableLayout",),
     "families.leaves": ("Leaves",),
     "model": ("Mixture",),
     "samplers": ("Gibbs", "PaperTree", "Slice", "SplitMerge", "Tree"),

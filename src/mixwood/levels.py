@@ -14,7 +14,7 @@ import numpy as np
 from mixwood.checks import shown
 from mixwood.data import FloatArray, column_numbers
 
-__all__ = ["Level", "Levels", "codes_of", "entries", "is_number", "learn_levels"]
+__all__ = ["Level", "Levels", "codes_of", "entries", "is_number", "learn_levels", "listed"]
 
 Level: TypeAlias = str | bool | int | float
 Levels: TypeAlias = tuple[Level, ...]
@@ -91,12 +91,13 @@ def codes_of(column: Any, levels: Levels | None, name: str) -> FloatArray:
         except KeyError:
             raise ValueError(
                 f"{name} has {shown(value)} in row {row}, which is none of its levels: "
-                f"{_listed(levels)}"
+                f"{listed(levels)}"
             ) from None
     return codes
 
 
-def _listed(levels: Levels, most: int = 8) -> str:
+def listed(levels: Levels, most: int = 8) -> str:
+    """Return the first few levels, for messages."""
     names = [repr(level) for level in levels[:most]]
     more = f" and {len(levels) - most} more" if len(levels) > most else ""
     return ", ".join(names) + more

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import queue
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +28,7 @@ from mixwood.model import Mixture
 from mixwood.progress import Progress
 from mixwood.samplers import Sampler
 from mixwood.starts import Start
-from mixwood.threads import thread_count
+from mixwood.threads import thread_count, wait_for
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -231,13 +230,13 @@ def _run_to_the_end(work: Callable[[], None], workers: int, chains: Sequence[Run
     with ThreadPoolExecutor(workers, thread_name_prefix="mixwood") as pool:
         running = {pool.submit(work) for _ in range(workers)}
         try:
-            _wait_for(running)
+            wait_for(running)
         except KeyboardInterrupt:
             warnings.warn("interrupted: the chains end here", RuntimeWarning, stacklevel=7)
             for chain in chains:
                 chain.end()
             try:
-                _wait_for(running, PATIENCE)
+                wait_for(running, PATIENCE)
             finally:  # in time, or interrupted once more
                 for chain in chains:
                     chain.stop()
@@ -245,14 +244,3 @@ def _run_to_the_end(work: Callable[[], None], workers: int, chains: Sequence[Run
             for chain in chains:
                 chain.stop()
             raise
-
-
-def _wait_for(running: set[Future[None]], seconds: float = math.inf) -> None:
-    """Wait until all threads are done, or so long; raise what one of them raises."""
-    end = time.monotonic() + seconds
-    while running and time.monotonic() < end:
-        # Not joined: in Python 3.11 a join that a signal interrupts forgets its thread.
-        # The time-out lets signals through.
-        done, running = wait(running, timeout=0.1, return_when=FIRST_EXCEPTION)
-        for future in done:
-            future.result()

@@ -24,7 +24,14 @@ from mixwood.checks import shown
 from mixwood.families.base import FloatArray
 from mixwood.reference.gibbs import in_order_of_appearance
 
-__all__ = ["LOSSES", "binder", "expected_loss", "losses", "variation_of_information"]
+__all__ = [
+    "LOSSES",
+    "adjusted_rand",
+    "binder",
+    "expected_loss",
+    "losses",
+    "variation_of_information",
+]
 
 LOSSES = ("vi", "binder")
 
@@ -42,7 +49,7 @@ def variation_of_information(a: Any, b: Any) -> float:
     >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])
     2.0
     """
-    return expected_loss([checked_labels(b, "b")], a, "vi", name="a")
+    return _between(a, b, "vi")
 
 
 def binder(a: Any, b: Any) -> float:
@@ -60,12 +67,46 @@ def binder(a: Any, b: Any) -> float:
     >>> binder([0, 0, 1, 1], [0, 1, 0, 1])
     0.5
     """
-    return expected_loss([checked_labels(b, "b")], a, "binder", name="a")
+    return _between(a, b, "binder")
 
 
-def expected_loss(
-    draws: Any, candidate: Any, loss: str = "vi", *, name: str = "candidate"
-) -> float:
+def adjusted_rand(a: Any, b: Any) -> float:
+    """Return the adjusted Rand index of two partitions (Hubert and Arabie, 1985).
+
+    1 if they are equal, and 0 on average if one is a random permutation of the other's labels.
+    No loss, and no metric: for comparison with known labels.
+
+    Parameters
+    ----------
+    a, b : array of n integers
+        Labels.
+
+    Examples
+    --------
+    >>> adjusted_rand([0, 0, 1, 1], [5, 5, 2, 2])
+    1.0
+    """
+    first = checked_labels(a, "a")
+    second = checked_labels(b, "b", items=len(first))
+    # Cells of the contingency table, as few as there are pairs of labels that occur.
+    cells = np.unique(first * len(first) + second, return_counts=True)[1]
+
+    def pairs(counts: NDArray[np.int64]) -> float:
+        return float((counts * (counts - 1.0)).sum())
+
+    together, rows, columns = pairs(cells), pairs(np.bincount(first)), pairs(np.bincount(second))
+    expected = rows * columns / max(pairs(np.array([len(first)])), 1.0)
+    most = (rows + columns) / 2
+    return 1.0 if most == expected else (together - expected) / (most - expected)
+
+
+def _between(a: Any, b: Any, loss: str) -> float:
+    first = checked_labels(a, "a")
+    second = checked_labels(b, "b", items=len(first))
+    return float(losses(second[None], first, loss)[0])
+
+
+def expected_loss(draws: Any, candidate: Any, loss: str = "vi") -> float:
     """Return the mean loss of a partition against draws from a posterior.
 
     Parameters
@@ -76,19 +117,17 @@ def expected_loss(
         Labels of the partition to judge.
     loss : {"vi", "binder"}
         Which loss.
-    name : str
-        What an error calls `candidate`.
 
     Examples
     --------
     >>> expected_loss([[0, 0, 1, 1], [0, 1, 0, 1]], [0, 0, 1, 1])
     1.0
     """
-    return float(np.mean(losses(draws, candidate, loss, name=name)))
+    return float(np.mean(losses(draws, candidate, loss)))
 
 
-def losses(draws: Any, candidate: Any, loss: str = "vi", *, name: str = "candidate") -> FloatArray:
-    """Return the loss of a partition against each draw; see `expected_loss`.
+def losses(draws: Any, candidate: Any, loss: str = "vi") -> FloatArray:
+    """Return the loss of a partition against each draw, as `expected_loss` takes them.
 
     Examples
     --------
@@ -98,7 +137,7 @@ def losses(draws: Any, candidate: Any, loss: str = "vi", *, name: str = "candida
     from mixwood import _core
 
     rows = label_rows(draws)
-    labels = checked_labels(candidate, name, items=rows.shape[1])
+    labels = checked_labels(candidate, "candidate", items=rows.shape[1])
     values = _core.partition_losses(rows, labels.astype(np.int32), checked_loss(loss))
     return np.asarray(values).reshape(np.shape(draws)[:-1])
 

@@ -15,6 +15,7 @@ import numpy as np
 from mixwood.draws import Draws
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from mixwood.descriptions import ParameterEstimate
@@ -123,9 +124,9 @@ class Posterior(Draws):
         loss : {"vi", "binder"}
             As in `point_estimate`, which minimizes it.
         """
-        from mixwood.partitions import expected_loss
+        from mixwood.partitions import checked_labels, expected_loss
 
-        return expected_loss(self.labels, labels, loss, name="labels")
+        return expected_loss(self.labels, checked_labels(labels, "labels", self.n_items), loss)
 
     def credible_ball(self, level: float = 0.95, loss: str = "vi", seed: Any = 0) -> CredibleBall:
         """Return how far the draws are from the point estimate, and those at the edge.
@@ -411,6 +412,124 @@ class Posterior(Draws):
         self.data_for("describe")
         estimate = self.point_estimate(loss=loss, seed=seed)
         return describe(self, estimate, words=words, level=level, seed=seed, n_draws=draws)
+
+    # --- pictures
+
+    def plot_clusters(
+        self,
+        loss: str = "vi",
+        seed: Any = 0,
+        ax: Axes | None = None,
+        density: bool = True,
+        max_items: int = 10_000,
+    ) -> Axes:
+        """Draw the data by cluster of the point estimate.
+
+        One column: a histogram, each item below it, and the predictive density. Two columns:
+        the items, and contours of the predictive density within which lie 50, 90 and 99% of
+        them. More: the first two principal components, of standardized columns (of
+        `Multinomial`, the square roots of a row's shares; of `Categorical`, indicators). Hollow
+        marks are items that are in their cluster with a probability below 0.9.
+
+        Parameters
+        ----------
+        loss, seed
+            Which point estimate, as `point_estimate` takes them.
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+        density : bool
+            Whether to draw the predictive density, a mean over at most 200 draws.
+        max_items : int
+            Of more items a random sample is drawn, and the title says so.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from mixwood.plots import plot_clusters
+
+        return plot_clusters(self, loss, seed, ax, density, max_items)
+
+    def plot_n_clusters(self, ax: Axes | None = None) -> Axes:
+        """Draw the posterior of the number of clusters; small marks are the single chains.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from mixwood.plots import plot_n_clusters
+
+        return plot_n_clusters(self, ax)
+
+    def plot_trace(self, name: str = "log_joint", ax: Axes | None = None) -> Axes:
+        """Draw how a quantity went, one line a chain.
+
+        Parameters
+        ----------
+        name : str
+            ``"log_joint"``, ``"n_clusters"``, ``"log_u"``, or one of the prior's random
+            parameters: ``"alpha"``, ``"log_alpha"``, ``"sigma"``, ``"theta"``.
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from mixwood.plots import plot_trace
+
+        return plot_trace(self, name, ax)
+
+    def plot_similarity(self, ax: Axes | None = None, max_items: int = 1000) -> Axes:
+        """Draw the probabilities that two items are in one cluster, as a heat map.
+
+        Items are in the order of the leaves of a tree (average linkage), so that those often
+        together are side by side.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+        max_items : int
+            Of more items a random sample is drawn, and the title says so.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from mixwood.plots import plot_similarity
+
+        return plot_similarity(self, ax, max_items)
+
+    def plot_dendrogram(
+        self, loss: str = "vi", seed: Any = 0, ax: Axes | None = None, leaves: int = 60
+    ) -> Axes:
+        """Draw a tree of the data under the model, coloured by the point estimate.
+
+        The tree is one that `mixwood.ibhc` grows, no part of the posterior; grey merges join
+        items of different clusters.
+
+        Parameters
+        ----------
+        loss, seed
+            Which point estimate, as `point_estimate` takes them; the seed is also the tree's.
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+        leaves : int
+            At most so many are drawn; see `Hierarchy.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from mixwood.plots import plot_dendrogram
+
+        return plot_dendrogram(self, loss, seed, ax, leaves)
 
     # --- elsewhere
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 from mixwood.checks import whole_number
 
-__all__ = ["in_threads", "processors", "thread_count"]
+__all__ = ["in_threads", "processors", "thread_count", "wait_for"]
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -57,16 +59,22 @@ def in_threads(
     """
     with ThreadPoolExecutor(thread_count(n_jobs), thread_name_prefix="mixwood") as pool:
         futures: list[Future[Made]] = [pool.submit(work, x) for x in given]
-        running: set[Future[Any]] = set(futures)
         try:
-            while running:
-                # Not joined, but asked again and again: so signals come through.
-                done, running = wait(running, timeout=0.1, return_when=FIRST_EXCEPTION)
-                for future in done:
-                    future.result()
+            wait_for(set(futures))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             if stop is not None:
                 stop()
             raise
     return [future.result() for future in futures]
+
+
+def wait_for(running: set[Future[Any]], seconds: float = math.inf) -> None:
+    """Wait until all threads are done, or so long; raise what one of them raises."""
+    end = time.monotonic() + seconds
+    while running and time.monotonic() < end:
+        # Not joined: in Python 3.11 a join that a signal interrupts forgets its thread.
+        # The time-out lets signals through.
+        done, running = wait(running, timeout=0.1, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 
+from mixwood import chains
 from mixwood.families import Gaussian
 from mixwood.model import Mixture
 from mixwood.posterior import Posterior
@@ -69,3 +72,56 @@ def _make_posterior(
 def make_posterior():
     """Return the function that makes a posterior by hand."""
     return _make_posterior
+
+
+def _damaged(state, rng, rounds):
+    """Yield states with bytes flipped, cut out, doubled or replaced by telling numbers."""
+    telling = [b"\xff" * 8, b"\0" * 8, b"\x7f" * 8, b"\0\0\0\x80", np.float64(np.nan).tobytes()]
+    telling += [np.float64(1e308).tobytes(), np.float64(-1e308).tobytes(), np.int32(-1).tobytes()]
+    for _ in range(rounds):
+        content = bytearray(state)
+        for _ in range(rng.integers(1, 4)):
+            at = int(rng.integers(len(content)))
+            kind = rng.integers(5)
+            if kind == 0:
+                content[at] ^= 1 << rng.integers(8)
+            elif kind == 1:
+                content[at] = rng.integers(256)
+            elif kind == 2:
+                some = telling[rng.integers(len(telling))]
+                content[at : at + len(some)] = some
+            elif kind == 3:
+                del content[at : at + int(rng.integers(1, 9))]
+            else:
+                content[at:at] = content[at : at + int(rng.integers(1, 9))]
+            content = content or bytearray(1)
+        yield bytes(content)
+
+
+@pytest.fixture
+def damaged():
+    """Return the function that damages bytes in many ways."""
+    return _damaged
+
+
+@pytest.fixture
+def interruptible():
+    """Let Ctrl-C interrupt, whatever the tests were started from: the background may ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def failing_chains(monkeypatch):
+    """Let every chain fail after 12 iterations."""
+    monkeypatch.setattr(chains, "SLICE_SECONDS", 0.0)  # one iteration at a time
+    right = chains.RunningChain.advance
+
+    def advance(self):
+        if self.iterations >= 12:
+            self.error, self._stopped = "out of numbers", True
+        else:
+            right(self)
+
+    monkeypatch.setattr(chains.RunningChain, "advance", advance)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import lgamma, log
+
 import numpy as np
 import pytest
 
+import mixwood as mw
 from mixwood import hyper
 from mixwood.chains import make_chain
 from mixwood.families import (
@@ -14,6 +17,7 @@ from mixwood.families import (
     Gaussian,
     Multinomial,
     Poisson,
+    Product,
     SphericalGaussian,
 )
 from mixwood.model import Mixture
@@ -24,6 +28,7 @@ from mixwood.testing import seed_of
 RNG = np.random.default_rng(seed_of("chain state"))
 POINTS = RNG.normal(size=(60, 2)) + 4 * RNG.integers(0, 3, (60, 1))
 COUNTS = RNG.poisson(1.0 + 3 * RNG.integers(0, 3, (60, 1)), (60, 4))
+WITHOUT = RNG.random((60, 2)) < 0.2
 FAMILIES = {
     "Gaussian": (Gaussian(), POINTS),
     "DiagonalGaussian": (DiagonalGaussian(), POINTS),
@@ -33,6 +38,10 @@ FAMILIES = {
     "Bernoulli": (Bernoulli(), COUNTS > 2),
     "Categorical": (Categorical(), COUNTS),
     "Poisson": (Poisson(), COUNTS),
+    "Product": (
+        Product({(0, 1): Gaussian(), (2, 3): Multinomial(), 4: Poisson(), 5: Categorical()}),
+        np.column_stack((POINTS, COUNTS[:, :2], np.where(WITHOUT, np.nan, COUNTS[:, 2:]))),
+    ),
 }
 SAMPLERS = {
     "Gibbs": Gibbs(),
@@ -48,9 +57,9 @@ PRIORS = {"NGGP": NGGP(), "DP": DirichletProcess(alpha=hyper.Gamma(2, 1)), "PY":
 
 
 def chain_over(family="Gaussian", sampler="Gibbs", prior="NGGP", seed=1, start=None):
-    likelihood, X = FAMILIES[family]
-    X = likelihood.check(X)
-    model = Mixture(likelihood.resolve(X), PRIORS[prior])
+    likelihood, X = FAMILIES[family] if isinstance(family, str) else family
+    resolved, X = likelihood.fitted_to(X)
+    model = Mixture(resolved, PRIORS[prior])
     stream = np.random.PCG64(seed)
     labels = np.zeros(X.shape[0], dtype=np.int32) if start is None else start
     return make_chain(model, X, labels, stream, SAMPLERS[sampler]), stream
@@ -85,6 +94,39 @@ def test_a_chain_goes_on_from_its_state_to_the_last_bit(family, sampler):
         assert path(other, 7) == expected
         assert other_stream.state == stream.state
         other.check()
+
+
+def _accumulate(x, statistic):
+    statistic[0] += x[0]
+
+
+def _log_marginal(n, statistic, parameters):
+    a, b = parameters
+    return a * log(b) - lgamma(a) + lgamma(a + n) - (a + n) * log(b + statistic[0])
+
+
+@pytest.mark.parametrize("sampler", ["Gibbs", "PaperTree", "Tree"])
+def test_a_users_own_family(sampler, tmp_path):
+    pytest.importorskip("numba")
+    own = mw.conjugate_family(1, _accumulate, _log_marginal, name="exponential", parameters=[2, 1])
+    X = np.abs(POINTS[:, :1])
+    options = {
+        "draws": 5,
+        "warmup": 2,
+        "chains": 1,
+        "progress": False,
+        "sampler": SAMPLERS[sampler],
+    }
+    chain, stream = chain_over((own, X), sampler)
+    chain.iterate(10)
+    state, random = chain.save_state(), stream.state
+    expected = path(chain, 5)
+    chain.load_state(state)
+    stream.state = random
+    assert path(chain, 5) == expected  # the reports are part of the state, too
+    with pytest.raises(TypeError, match="cannot be saved"):  # functions have no place in a file
+        mw.sample(mw.Mixture(own), X, store=tmp_path / "run", **options)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("prior", PRIORS)
@@ -144,33 +186,9 @@ def test_a_state_of_other_rows_is_refused():
         moved.load_state(state)
 
 
-def damaged(state, rng, rounds):
-    """Yield states with bytes flipped, cut out, doubled or replaced by telling numbers."""
-    telling = [b"\xff" * 8, b"\0" * 8, b"\x7f" * 8, b"\0\0\0\x80", np.float64(np.nan).tobytes()]
-    telling += [np.float64(1e308).tobytes(), np.float64(-1e308).tobytes(), np.int32(-1).tobytes()]
-    for _ in range(rounds):
-        content = bytearray(state)
-        for _ in range(rng.integers(1, 4)):
-            at = int(rng.integers(len(content)))
-            kind = rng.integers(5)
-            if kind == 0:
-                content[at] ^= 1 << rng.integers(8)
-            elif kind == 1:
-                content[at] = rng.integers(256)
-            elif kind == 2:
-                some = telling[rng.integers(len(telling))]
-                content[at : at + len(some)] = some
-            elif kind == 3:
-                del content[at : at + int(rng.integers(1, 9))]
-            else:
-                content[at:at] = content[at : at + int(rng.integers(1, 9))]
-            content = content or bytearray(1)
-        yield bytes(content)
-
-
 @pytest.mark.parametrize("sampler", ["Gibbs", "SplitMerge", "PaperTree", "Tree", "Tree, blocks"])
-@pytest.mark.parametrize("family", ["Gaussian", "DiagonalGaussian", "Multinomial", "Poisson"])
-def test_damaged_states_are_refused_or_run(family, sampler):
+@pytest.mark.parametrize("family", ["Gaussian", "DiagonalGaussian", "Multinomial", "Product"])
+def test_damaged_states_are_refused_or_run(family, sampler, damaged):
     """Whatever the bytes: a ValueError, or a chain that runs (or says what is wrong)."""
     rng = np.random.default_rng(seed_of(f"damage {family} {sampler}"))
     chain, _ = chain_over(family, sampler)

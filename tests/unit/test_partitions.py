@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixwood.partitions import binder, expected_loss, losses, variation_of_information
+from mixwood.partitions import (
+    adjusted_rand,
+    binder,
+    expected_loss,
+    losses,
+    variation_of_information,
+)
 
 LOSSES = {"vi": variation_of_information, "binder": binder}
 
@@ -83,7 +89,7 @@ def test_expected_loss_is_the_mean_over_draws(loss):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: binder([0, 1], [0, 1, 2]), r"a must have 3 labels, one an item, got 2"),
+        (lambda: binder([0, 1], [0, 1, 2]), r"b must have 2 labels, one an item, got 3"),
         (lambda: binder([0.5, 1], [0, 1]), "a must be whole numbers"),
         (lambda: binder([0, 1], [[0], [1]]), "b must be whole numbers"),
         (lambda: expected_loss([0, 1], [0, 1]), r"draws must be .* shape \(\.\.\., n\)"),
@@ -94,3 +100,17 @@ def test_expected_loss_is_the_mean_over_draws(loss):
 def test_errors_name_the_argument(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@given(ab=partitions(2))
+@settings(max_examples=60, deadline=None)
+def test_adjusted_rand_counts_pairs(ab):
+    a, b = map(np.asarray, ab)
+    pair = ~np.eye(len(a), dtype=bool)
+    first, second = np.equal.outer(a, a)[pair], np.equal.outer(b, b)[pair]
+    both, rows, columns = (float(x.sum()) for x in (first & second, first, second))
+    expected = rows * columns / max(len(first), 1)
+    most = (rows + columns) / 2
+    value = 1.0 if most == expected else (both - expected) / (most - expected)
+    assert adjusted_rand(a, b) == pytest.approx(value, abs=1e-12)
+    assert adjusted_rand(a, a) == 1

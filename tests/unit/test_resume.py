@@ -6,7 +6,6 @@ import _thread
 import json
 import os
 import shutil
-import signal
 import threading
 import time
 import warnings
@@ -229,14 +228,6 @@ def test_a_power_cut_after_any_file(tmp_path, monkeypatch, small_files):
     assert 30 < k < 999
 
 
-@pytest.fixture
-def interruptible():
-    """Let Ctrl-C interrupt, whatever the tests were started from: the background may ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_leaves_a_run_that_goes_on(tmp_path, monkeypatch):
     run = tmp_path / "run"
@@ -276,17 +267,8 @@ def test_a_time_limit(tmp_path):
         resume(run, max_seconds=-1)
 
 
-def test_a_chain_that_fails_says_so_and_keeps_its_draws(tmp_path, monkeypatch):
-    monkeypatch.setattr(chains, "SLICE_SECONDS", 0.0)
-    right = chains.RunningChain.advance
-
-    def advance(self):
-        if self.iterations >= 12:
-            self.error, self._stopped = "out of numbers", True
-        else:
-            right(self)
-
-    monkeypatch.setattr(chains.RunningChain, "advance", advance)
+@pytest.mark.usefixtures("failing_chains")
+def test_a_chain_that_fails_says_so_and_keeps_its_draws(tmp_path):
     with pytest.warns(RuntimeWarning, match="out of numbers"):
         post = sample(store=tmp_path / "run")
     assert post.n_draws == 7

@@ -191,14 +191,6 @@ def while_chains_run(act):
     return thread
 
 
-@pytest.fixture
-def interruptible():
-    """Let Ctrl-C interrupt, whatever the tests were started from: the background may ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_interrupting_keeps_what_was_drawn():
     thread = while_chains_run(_thread.interrupt_main)
@@ -356,20 +348,9 @@ def test_a_scale_far_too_small_is_warned_of():
         sample(1e8 * X, mw.Mixture(mw.Gaussian(scale="paper")))
 
 
-def test_a_chain_that_fails_keeps_its_draws(monkeypatch):
+@pytest.mark.usefixtures("failing_chains")
+def test_a_chain_that_fails_keeps_its_draws():
     """What was drawn before an error is returned, with a warning that tells it."""
-    from mixwood import chains
-
-    monkeypatch.setattr(chains, "SLICE_SECONDS", 0.0)  # one iteration at a time
-    right = chains.RunningChain.advance
-
-    def advance(self):
-        if self.iterations >= 12:
-            self.error, self._stopped = "out of numbers", True
-        else:
-            right(self)
-
-    monkeypatch.setattr(chains.RunningChain, "advance", advance)
     with pytest.warns(RuntimeWarning, match="out of numbers"):
         post = sample(draws=15, warmup=5)
     assert post.n_draws == 7

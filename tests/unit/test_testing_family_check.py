@@ -49,3 +49,45 @@ def test_a_family_without_a_twin_is_checked_alone():
 def test_one_row_is_too_few():
     with pytest.raises(ValueError, match="at least 2 rows"):
         check_family(mw.Bernoulli(), [[0]])
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "X", "support"),
+    [
+        (mw.Gaussian(), [[0.3], [1.2], [-2.0], [0.1]], "real"),
+        (mw.DiagonalGaussian(nu=1.5), [[30.0], [41.2], [29.0], [12.0]], (-np.inf, np.inf)),
+        (mw.Poisson(), [[0], [4], [2], [1]], "counts"),
+        (mw.Bernoulli(), [[0, 1], [1, 1], [0, 0]], [[0, 0], [0, 1], [1, 0], [1, 1]]),
+        (mw.Categorical(n_categories=3), [[0], [2], [2]], [[0], [1], [2]]),
+    ],
+)
+def test_predictives_sum_to_one_and_draws_follow_them(likelihood, X, support):
+    report = check_family(likelihood, X, support=support, replicates=0)
+    assert len(report.passed) == 5
+
+
+def test_rows_are_drawn_where_none_are_given():
+    assert check_family(mw.Poisson(), support="counts").untried == ()
+
+
+def test_a_marginal_that_does_not_sum_to_one_is_caught(monkeypatch):
+    right = twins.Bernoulli.log_marginal
+    monkeypatch.setattr(
+        twins.Bernoulli, "log_marginal", lambda self, s: right(self, s) - 0.1 * s.n.sum()
+    )
+    monkeypatch.setattr(mw.Bernoulli, "row_constants", lambda _, X: np.full(len(X), -0.1))
+    with pytest.raises(AssertionError, match="predictives sum to 1"):
+        check_family(mw.Bernoulli(), [[0], [1], [1]], support=[[0], [1]])
+
+
+@pytest.mark.parametrize(
+    ("X", "support", "match"),
+    [
+        ([[0], [1]], "integers", "support must be 'real', 'positive', 'counts', an interval"),
+        ([[0, 1], [1, 1]], "counts", "of one column and X has 2"),
+        ([[0, 1], [1, 1]], [[0], [1]], r"shape \(m, 2\)"),
+    ],
+)
+def test_a_wrong_support_is_named(X, support, match):
+    with pytest.raises(ValueError, match=match):
+        check_family(mw.Bernoulli(), X, support=support)

@@ -64,6 +64,8 @@ class Custom {
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
   double log_alone(int i) const { return alone_[i]; }
   int statistic_size() const { return 1 + size_; }
+  // Which entries of a statistic are exact whole numbers.
+  bool is_count(int entry) const { return entry == 0; }
   bool has_own_predictive() const { return functions_.log_predictive != nullptr; }
 
   void observe(double* s, int i) const {

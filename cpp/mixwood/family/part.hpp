@@ -82,12 +82,6 @@ class PartClustersOf final : public PartClusters {
   void subtract(int slot, const double* s) override { clusters_.subtract(slot, block_of(s)); }
   void read(int slot, double* s) const override { clusters_.read(slot, s); }
   double log_marginal(int slot) override { return clusters_.log_marginal(slot); }
-  void archive(Writer& a, int slot, const double* fresh) override {
-    clusters_.archive(a, slot, fresh);
-  }
-  void archive(Reader& a, int slot, const double* fresh) override {
-    clusters_.archive(a, slot, fresh);
-  }
 
   void load(std::span<const int> rows) override {
     present_.load(rows);
@@ -117,6 +111,12 @@ class PartClustersOf final : public PartClusters {
   }
   double score_block_without(int slot, const double* s) override {
     return blocks_.score_without(clusters_, slot, block_of(s));
+  }
+  void archive(Writer& a, int slot, const double* fresh) override {
+    clusters_.archive(a, slot, fresh);
+  }
+  void archive(Reader& a, int slot, const double* fresh) override {
+    clusters_.archive(a, slot, fresh);
   }
 
  private:
@@ -184,6 +184,10 @@ class PartOf final : public Part {
       : family_(std::move(family)), places_(std::move(places)) {}
 
   int statistic_size() const override { return family_->statistic_size(); }
+  bool is_count(int entry) const override {
+    if constexpr (requires { family_->is_count(entry); }) return family_->is_count(entry);
+    return false;
+  }
   void observe(double* s, int row) const override {
     if (places_[row] >= 0) family_->observe(s, places_[row]);
   }

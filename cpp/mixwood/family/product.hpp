@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mixwood/family/any_statistics.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/kernels.hpp"
 
@@ -60,21 +61,9 @@ class PartAtoms {
 };
 
 // One family and the rows that have something for it: the others add nothing.
-class Part {
+class Part : public AnyStatistics {
  public:
-  Part() = default;
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-  virtual ~Part() = default;
-
-  virtual int statistic_size() const = 0;
-  virtual void observe(double* s, int row) const = 0;
-  virtual void forget(double* s, int row) const = 0;
-  virtual void merge(double* s, const double* t) const = 0;
-  virtual void subtract(double* s, const double* t) const = 0;
-  virtual double log_marginal(const double* s) const = 0;
-  virtual double log_alone(int row) const = 0;
-  virtual bool has_atoms() const = 0;
+  virtual bool is_count(int entry) const = 0;
   virtual std::unique_ptr<PartClusters> clusters() const = 0;
   virtual std::unique_ptr<PartAtoms> atoms() const = 0;
 };
@@ -97,6 +86,11 @@ class Product {
   const Part& part(int p) const { return *parts_[p]; }
   int offset(int p) const { return offsets_[p]; }
   int statistic_size() const { return offsets_.back(); }
+  bool is_count(int entry) const {
+    const auto after = std::upper_bound(offsets_.begin(), offsets_.end(), entry);
+    const auto p = static_cast<int>(after - offsets_.begin()) - 1;
+    return parts_[p]->is_count(entry - offsets_[p]);
+  }
   double log_alone(int row) const { return alone_[row]; }
   bool has_atoms() const {
     return std::ranges::all_of(parts_, [](const auto& part) { return part->has_atoms(); });
@@ -165,12 +159,6 @@ class Product::Clusters {
     return total;
   }
 
-  template <class Archive>
-  void archive(Archive& a, int slot, const double* fresh) {
-    for (std::size_t p = 0; p < parts_.size(); ++p)
-      parts_[p]->archive(a, slot, fresh == nullptr ? nullptr : in_part(fresh, p));
-  }
-
   void load(std::span<const int> rows) {
     for (auto& part : parts_) part->load(rows);
   }
@@ -183,6 +171,12 @@ class Product::Clusters {
     double total = 0;
     for (auto& part : parts_) total += part->score_without(slot, b);
     return total;
+  }
+
+  template <class Archive>
+  void archive(Archive& a, int slot, const double* fresh) {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      parts_[p]->archive(a, slot, fresh == nullptr ? nullptr : in_part(fresh, p));
   }
 
   void score_block(const double* block, std::span<const int> slots, double* scores) {

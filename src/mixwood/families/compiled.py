@@ -58,42 +58,38 @@ def _reason(message: str) -> str:
     return (said[0] if said else message) + (f" ({place})" if place and place != said[0] else "")
 
 
-@lru_cache(maxsize=64)
 def compiled_family(
     accumulate: Callable[..., Any],
     log_marginal: Callable[..., Any],
     row_constant: Callable[..., Any] | None,
     log_predictive: Callable[..., Any] | None,
 ) -> CompiledFamily:
-    """Return the compiled forms of a family's functions.
+    """Return the compiled forms of a family's functions; each is compiled once in a process.
 
     Parameters
     ----------
     accumulate, log_marginal, row_constant, log_predictive : functions
         As `mixwood.conjugate_family` takes them.
     """
-    t = _numba().types
-    read = t.Array(t.float64, 1, "C", readonly=True)
-    write = t.Array(t.float64, 1, "C")
-    adds = _compiled("accumulate", accumulate, t.void(read, write))
-    marginal = _compiled("log_marginal", log_marginal, t.float64(t.float64, read, read))
-    constant = predictive = None
-    if row_constant is not None:
-        constant = _compiled("row_constant", row_constant, t.float64(read))
-    if log_predictive is not None:
-        signature = t.float64(read, t.float64, read, read)
-        predictive = _compiled("log_predictive", log_predictive, signature)
     return CompiledFamily(
-        _over_rows(adds),
-        None if constant is None else _values_over_rows(constant),
-        _c_marginal(marginal),
-        None if predictive is None else _c_predictive(predictive),
+        _over_rows(accumulate),
+        None if row_constant is None else _values_over_rows(row_constant),
+        _c_marginal(log_marginal),
+        None if log_predictive is None else _c_predictive(log_predictive),
     )
 
 
-def _over_rows(accumulate: Any) -> Any:
+def _read() -> Any:
+    """Return the type of an array that is only read."""
+    t = _numba().types
+    return t.Array(t.float64, 1, "C", readonly=True)
+
+
+@lru_cache(maxsize=64)
+def _over_rows(function: Any) -> Any:
     numba = _numba()
     t = numba.types
+    accumulate = _compiled("accumulate", function, t.void(_read(), t.float64[::1]))
 
     @numba.njit(t.void(t.Array(t.float64, 2, "C", readonly=True), t.float64[:, ::1]))
     def over_rows(X, statistics):  # type: ignore[no-untyped-def]
@@ -103,9 +99,11 @@ def _over_rows(accumulate: Any) -> Any:
     return over_rows
 
 
-def _values_over_rows(constant: Any) -> Any:
+@lru_cache(maxsize=64)
+def _values_over_rows(function: Any) -> Any:
     numba = _numba()
     t = numba.types
+    constant = _compiled("row_constant", function, t.float64(_read()))
 
     @numba.njit(t.void(t.Array(t.float64, 2, "C", readonly=True), t.float64[::1]))
     def over_rows(X, values):  # type: ignore[no-untyped-def]
@@ -115,9 +113,12 @@ def _values_over_rows(constant: Any) -> Any:
     return over_rows
 
 
-def _c_marginal(marginal: Any) -> Any:
+@lru_cache(maxsize=64)
+def _c_marginal(function: Any) -> Any:
     numba = _numba()
     t, carray = numba.types, numba.carray
+    signature = t.float64(t.float64, _read(), _read())
+    marginal = _compiled("log_marginal", function, signature)
     doubles = t.CPointer(t.float64)
 
     @numba.cfunc(t.int64(t.float64, doubles, t.int64, doubles, t.int64, doubles))
@@ -131,9 +132,12 @@ def _c_marginal(marginal: Any) -> Any:
     return log_marginal
 
 
-def _c_predictive(predictive: Any) -> Any:
+@lru_cache(maxsize=64)
+def _c_predictive(function: Any) -> Any:
     numba = _numba()
     t, carray = numba.types, numba.carray
+    signature = t.float64(_read(), t.float64, _read(), _read())
+    predictive = _compiled("log_predictive", function, signature)
     doubles = t.CPointer(t.float64)
 
     @numba.cfunc(t.int64(doubles, t.int64, t.float64, doubles, t.int64, doubles, t.int64, doubles))

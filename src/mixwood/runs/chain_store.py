@@ -14,7 +14,7 @@ from mixwood.draws import FloatArray
 from mixwood.priors import Prior
 from mixwood.runs.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from mixwood.runs.draw_arrays import DrawArrays
-from mixwood.runs.files import sync_folder
+from mixwood.runs.files import is_plain_folder, sync_folder
 from mixwood.runs.folders import ARRAYS, CHAINS, LOCK, chain_folder
 from mixwood.runs.lock import locked
 from mixwood.runs.reading import STATE
@@ -49,6 +49,9 @@ class ChainStore:
     def __init__(self, run: Path, chain: int, prior: Prior, shape: tuple[int, int]) -> None:
         self._folder = chain_folder(run, chain)
         self._folder.mkdir(parents=True, exist_ok=True)
+        for part in (run / CHAINS, self._folder):
+            if not is_plain_folder(part):
+                raise ValueError(f"{part} is a link, and nothing is written through one")
         sync_folder(run / CHAINS)
         self._held = ExitStack()
         self._held.enter_context(locked(self._folder / LOCK))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mixwood.checks import shown
+from mixwood.memory import available_bytes
 
 __all__ = ["is_plain_folder", "read_bytes", "read_json", "sync_folder", "write_bytes", "write_json"]
 
@@ -80,7 +81,7 @@ def read_bytes(path: Path, most: int) -> bytes:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
             raise ValueError(f"{path} is not a plain file")
-        if status.st_size > most:
+        if status.st_size > (most := _readable(status.st_size, most)):
             raise ValueError(f"{path} has {status.st_size} bytes, more than the {most} it can have")
         with path.open("rb") as file:
             return file.read(status.st_size)
@@ -88,6 +89,12 @@ def read_bytes(path: Path, most: int) -> bytes:
         raise ValueError(f"{path} is missing") from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
+
+
+def _readable(size: int, most: int) -> int:
+    """Return how many bytes of a file of this size can be read at once."""
+    available = available_bytes() if size > 2**26 else None
+    return most if available is None else min(most, available)
 
 
 def read_json(path: Path) -> dict[str, Any]:

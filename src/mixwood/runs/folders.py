@@ -15,9 +15,11 @@ from mixwood.runs.lock import locked
 __all__ = [
     "ARRAYS",
     "CHAINS",
+    "COMPANIONS",
     "DESCRIPTION",
     "FORMAT",
     "LOCK",
+    "OURS",
     "chain_folder",
     "check_destination",
     "existing_run",
@@ -30,6 +32,8 @@ ARRAYS = "arrays.zarr"
 CHAINS = "chains"
 LOCK = "lock"
 OURS = (DESCRIPTION, ARRAYS, CHAINS, LOCK)
+#: What commands keep beside a run, perhaps before it begins: the input, a log, the report.
+COMPANIONS = ("input.json", "run.log", "report.html")
 
 
 def chain_folder(run: Path, chain: int) -> Path:
@@ -72,7 +76,7 @@ def check_destination(path: str | os.PathLike[str], overwrite: bool = False) -> 
         return False
     if not target.is_dir():
         raise FileExistsError(f"{target} is a file; give the name of a folder")
-    if not any(target.iterdir()):
+    if all(entry.name in COMPANIONS for entry in target.iterdir()):
         return False
     try:
         ours = read_json(target / DESCRIPTION).get("format") == FORMAT
@@ -107,11 +111,9 @@ def new_run(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[P
             unfinished.mkdir()
             yield unfinished
             sync_folder(unfinished)
-            if replaced:
+            if target.exists():
                 _replace(target, unfinished)
             else:
-                if target.exists():
-                    target.rmdir()  # it is empty; not all systems rename onto a folder
                 unfinished.rename(target)
             sync_folder(target.parent)
     except BaseException:

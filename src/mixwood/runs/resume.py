@@ -15,6 +15,7 @@ from mixwood.checks import positive_number, whole_number
 from mixwood.parallel import Job, run_jobs
 from mixwood.posterior import Posterior
 from mixwood.runs.description import (
+    FAULTS,
     Description,
     Plan,
     change_draws,
@@ -28,6 +29,7 @@ from mixwood.runs.reading import read_checkpoints, read_posterior
 from mixwood.sampling import warn_or_refuse
 from mixwood.seeding import chain_seeds
 from mixwood.starts import start_from
+from mixwood.threads import thread_count
 from mixwood.versions import differing, versions
 
 __all__ = ["begin", "resume"]
@@ -127,17 +129,24 @@ def resume(
     """
     folder = existing_run(path)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
-    _refuse_saved(folder, read_description(folder))
+    asked = None if draws is None else whole_number(draws, "draws", at_least=1)
+    thread_count(n_jobs)  # or it says what is wrong
+    _plan_of(folder, read_description(folder))  # before a lock is left in what is no such run
     with locked(folder / LOCK):
         about = read_description(folder)
-        plan = _refuse_saved(folder, about)
-        if draws is not None:
-            about = _with_draws(folder, about, whole_number(draws, "draws", at_least=1))
+        plan = _plan_of(folder, about)
+        if asked is not None:
+            about = _with_draws(folder, about, asked)
         _warn_of_differences(folder, about.settings)
-        return _go_on(folder, about, _job(folder, about, plan, limit), n_jobs, progress)
+        try:
+            return _go_on(folder, about, _job(folder, about, plan, limit), n_jobs, progress)
+        except FAULTS as error:
+            if isinstance(error, OSError) or str(folder) in str(error):
+                raise
+            raise ValueError(f"{folder} cannot be gone on with: {error}") from error
 
 
-def _refuse_saved(folder: Path, about: Description) -> Plan:
+def _plan_of(folder: Path, about: Description) -> Plan:
     """Return the plan of a run that can be resumed."""
     if about.plan is None or about.X is None:
         raise ValueError(

@@ -1,0 +1,85 @@
+"""The pictures of gallery.md: `python docs/pictures/gallery.py [NAME ...]` makes them anew.
+
+MIXWOOD_DATA names the folder that holds sets/NAME.csv.gz, the last column of each the label, -1
+where it is not known. For each set a line tells what the page says of it.
+"""
+
+import gzip
+import os
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
+
+import mixwood as mw
+
+TARGET = Path(__file__).parent.parent / "_static" / "gallery"
+FULL, DIAGONAL = mw.Gaussian(), mw.DiagonalGaussian()
+SETS = {
+    "galaxy": FULL,
+    "faithful": FULL,
+    "iris": FULL,
+    "wine": DIAGONAL,
+    "crabs": FULL,
+    "thyroid": FULL,
+    "digits": DIAGONAL,
+    "gvhd_pos": FULL,
+}
+#: Draws of a chain: 1,000, and fewer where the point estimate would take many minutes.
+DRAWS = {"gvhd_pos": 250}
+
+
+def read(name):
+    """Return the rows with the names of their columns, and the labels or None."""
+    import pandas
+
+    path = Path(os.environ["MIXWOOD_DATA"]) / "sets" / f"{name}.csv.gz"
+    with gzip.open(path, "rt") as lines:
+        table = pandas.read_csv(lines)
+    labels = table.pop(table.columns[-1]).to_numpy()
+    return table.astype(float), None if labels.max() < 0 else labels
+
+
+def write(figure, path):
+    """Write a small file: the colours as a palette."""
+    buffer = BytesIO()
+    figure.savefig(buffer, dpi=80)
+    Image.open(buffer).convert("RGB").quantize(96).save(path, optimize=True)
+
+
+def picture(name, likelihood):
+    """Write the picture of one data set, and print what there is to say."""
+    X, truth = read(name)
+    draws = DRAWS.get(name, 1000)
+    post = mw.sample(mw.Mixture(likelihood), X, draws=draws, seed=1, progress=False)
+    figure = Figure(figsize=(11, 3.7), layout="constrained")
+    clusters, similarity, number = figure.subplots(1, 3, width_ratios=(4, 3.4, 3))
+    post.plot_clusters(ax=clusters)
+    post.plot_similarity(ax=similarity, max_items=500)
+    post.plot_n_clusters(ax=number)
+    path = TARGET / f"{name}.png"
+    path.parent.mkdir(exist_ok=True)
+    write(figure, path)
+    labels = post.point_estimate()
+    low, high = np.quantile(post.n_clusters, [0.05, 0.95], method="nearest")
+    sizes = np.sort(np.bincount(labels))[::-1]
+    r_hat = post.summary().loc["log_joint", "r_hat"]
+    print(
+        f"{name}: {X.shape[0]} x {X.shape[1]}, {post.n_clusters.mean():.1f} clusters on average, "
+        f"90% {low} to {high}; estimate {len(sizes)}, sizes {sizes[:12].tolist()}; "
+        f"ball {post.credible_ball().radius:.2f} bits; r_hat {r_hat:.2f}; "
+        + (
+            "no labels"
+            if truth is None
+            else f"adjusted Rand {mw.partitions.adjusted_rand(labels, truth):.2f}"
+        )
+        + f"; {path.stat().st_size / 1000:.0f} KB",
+        flush=True,
+    )
+
+
+for chosen in sys.argv[1:] or SETS:
+    picture(chosen, SETS[chosen])

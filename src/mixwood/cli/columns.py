@@ -1,0 +1,173 @@
+"""Which columns of a file are clustered, and which one is a label to compare with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood.cli.messages import InputError
+
+if TYPE_CHECKING:
+    from mixwood.readers import Loaded
+    from mixwood.report import Known
+
+__all__ = ["Selection", "select"]
+
+#: Columns of these names are probably known labels.
+_LABEL_NAMES = ("class", "cluster", "label", "labels", "species", "target", "y")
+#: A text column is taken for numbers with slips if so large a share of its entries are numbers.
+_MOSTLY_NUMBERS = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What is clustered, and why some columns are not."""
+
+    values: Any
+    words: tuple[str, ...] | None
+    known: Known | None
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def hint(self) -> str | None:
+        """A word on a column that is probably a label and is clustered with the others."""
+        if self.known is not None or not hasattr(self.values, "columns"):
+            return None
+        suspect = [name for name in self.values.columns if name.lower() in _LABEL_NAMES]
+        if not suspect or self.values.shape[1] == 1:
+            return None
+        return (
+            f"{suspect[0]!r} is clustered like the other columns; if it holds known labels, "
+            f"leave it out: --label {suspect[0]}"
+        )
+
+
+def select(loaded: Loaded, columns: list[str], exclude: list[str], label: str | None) -> Selection:
+    """Return the columns to cluster.
+
+    Parameters
+    ----------
+    loaded : Loaded
+        The file.
+    columns, exclude : list of str
+        Names, patterns such as ``x*``, or numbers from 0, several in one string separated by
+        commas; no `columns` means all of them.
+    label : str, optional
+        The column (or, in an ``.npz`` file, the array) of known labels.
+    """
+    if loaded.sparse:
+        return _select_sparse(loaded, columns, exclude, label)
+    table = loaded.values
+    names = list(table.columns)
+    known = None
+    if label is not None:
+        where = loaded.others.get(label)
+        if where is None:
+            [name] = _matching([label], names, loaded.source, "--label", exactly=True)
+            where = table[name].to_numpy()
+            names.remove(name)
+        known = _known(label, where)
+    wanted = _matching(columns, names, loaded.source, "--columns") if columns else names
+    unwanted = _matching(exclude, names, loaded.source, "--exclude") if exclude else []
+    wanted = [name for name in wanted if name not in unwanted]
+    left_out = {} if columns else _useless(table[wanted])
+    wanted = [name for name in wanted if name not in left_out]
+    if not wanted:
+        raise InputError(
+            f"{loaded.source}: no column is left to cluster"
+            + "".join(f"; {name!r} {why}" for name, why in left_out.items())
+        )
+    chosen = table[wanted]
+    _refuse_slips(chosen, loaded.source)
+    return Selection(chosen, None, known, left_out)
+
+
+def _select_sparse(
+    loaded: Loaded, columns: list[str], exclude: list[str], label: str | None
+) -> Selection:
+    if columns or exclude:
+        raise InputError(f"{loaded.source} is sparse: --columns and --exclude are for tables")
+    if label is not None:
+        raise InputError(f"{loaded.source} is sparse and has no column {label!r} of labels")
+    return Selection(loaded.values, loaded.words, None)
+
+
+def _matching(
+    typed: list[str], names: list[str], source: str, option: str, *, exactly: bool = False
+) -> list[str]:
+    """Return the columns that names, patterns and numbers mean, each once, in the file's order."""
+    found: set[str] = set()
+    for text in typed:
+        parts = [text] if text in names or exactly else [p.strip() for p in text.split(",")]
+        for part in parts:
+            matches = [name for name in names if name == part]
+            if not matches and not exactly:
+                matches = [name for name in names if fnmatchcase(name, part)]
+            if not matches and re.fullmatch(r"\d{1,9}", part) and int(part) < len(names):
+                matches = [names[int(part)]]
+            if not matches:
+                raise InputError(f"{source} has no column {part!r} ({option}); {_listed(names)}")
+            found.update(matches)
+    return [name for name in names if name in found]
+
+
+def _listed(names: list[str]) -> str:
+    some = ", ".join(names[:12])
+    return f"its columns are {some}" + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+
+
+def _known(name: str, values: Any) -> Known:
+    import pandas
+
+    from mixwood.report import Known
+
+    codes, levels = pandas.factorize(pandas.Series(values).astype(str), sort=True)
+    return Known(name, codes.tolist(), [str(level) for level in levels])
+
+
+def _useless(table: Any) -> dict[str, str]:
+    """Return the columns that say nothing of clusters, and why."""
+    import pandas
+
+    reasons = {}
+    for name in table.columns:
+        column = table[name]
+        if column.isna().all():
+            reasons[name] = "is empty"
+        elif len(column) > 1 and column.nunique(dropna=False) == 1:
+            reasons[name] = "has the same value in all rows"
+        elif _numbers_the_rows(column):
+            reasons[name] = "numbers the rows"
+        elif pandas.api.types.is_datetime64_any_dtype(column):
+            reasons[name] = "holds dates"
+    return reasons
+
+
+def _numbers_the_rows(column: Any) -> bool:
+    """Tell whether a column is 0, 1, 2, ... or 1, 2, 3, ..."""
+    if column.dtype.kind not in "iu" or len(column) < 10:
+        return False
+    values = column.to_numpy()
+    return bool(values[0] in (0, 1) and np.all(np.diff(values) == 1))
+
+
+def _refuse_slips(table: Any, source: str) -> None:
+    """Raise if a column of numbers has become one of text by a few entries that are no numbers."""
+    import pandas
+
+    for name in table.columns:
+        column = table[name]
+        if pandas.api.types.is_numeric_dtype(column) or not hasattr(column, "str"):
+            continue
+        present = column.notna()
+        wrong = present & pandas.to_numeric(column.where(present), errors="coerce").isna()
+        if 0 < wrong.sum() <= (1 - _MOSTLY_NUMBERS) * present.sum():
+            row = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"{source}: column {name!r} holds numbers, but {column.iloc[row]!r} in row {row} "
+                f"(of {len(column)}, from 0); correct it, leave it empty, or use --exclude"
+            )

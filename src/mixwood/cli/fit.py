@@ -1,0 +1,206 @@
+"""`mixwood fit`: from a file to a run folder with a report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mixwood.cli import options
+from mixwood.cli.names import LIKELIHOODS, PRIORS, completion, lookup
+from mixwood.readers import FORMATS, read
+
+if TYPE_CHECKING:
+    from mixwood.cli.columns import Selection
+    from mixwood.model import Mixture
+    from mixwood.report import About
+
+__all__ = ["fit"]
+
+
+def fit(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            help="CSV, TSV, Parquet, .npy, .npz, Matrix Market or UCI docword, plain or gzipped; "
+            "- reads a table of text from standard input.",
+        ),
+    ],
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns to cluster: names, patterns or numbers, with commas between."),
+    ] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Columns to leave out.")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="A column of known labels, only compared with.")
+    ] = None,
+    likelihood: Annotated[
+        str | None,
+        typer.Option(
+            callback=lookup(LIKELIHOODS, "likelihood"),
+            autocompletion=completion(LIKELIHOODS),
+            help=f"One of {', '.join(LIKELIHOODS)}; chosen by the data by default.",
+        ),
+    ] = None,
+    prior: Annotated[
+        str,
+        typer.Option(
+            callback=lookup(PRIORS, "prior"),
+            autocompletion=completion(PRIORS),
+            help=f"One of {', '.join(PRIORS)}.",
+        ),
+    ] = "nggp",
+    sampler: options.Sampler = "tree",
+    draws: options.Draws = 1000,
+    warmup: options.Warmup = 500,
+    chains: options.Chains = 4,
+    thin: options.Thin = 1,
+    seed: options.Seed = None,
+    init: options.Start = "ibhc",
+    max_seconds: options.Seconds = None,
+    jobs: options.Jobs = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The run folder; the file's name with -run by default.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the run in the folder.")] = False,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            callback=lookup({name: name for name in FORMATS}, "format"),
+            autocompletion=completion(FORMATS),
+            help=f"The file's format, if its name does not tell: {', '.join(FORMATS)}.",
+        ),
+    ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line names the columns; told by itself by default.",
+            show_default=False,
+        ),
+    ] = None,
+    words: Annotated[
+        str | None, typer.Option(help="A file that names the columns of sparse counts.")
+    ] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    no_report: options.NoReport = False,
+    debug: options.Debug = False,
+) -> None:
+    """Cluster the rows of a file; write draws, log and report to a folder."""
+    from mixwood.cli.messages import plain_errors, warnings_to
+
+    with plain_errors(debug):
+        import mixwood
+        from mixwood.cli.columns import select
+        from mixwood.cli.folder import RunFolder
+        from mixwood.cli.running import Wishes, carry_out
+
+        target = _target(output, file, force)
+        loaded = read(file, format_, header, words)
+        selection = select(loaded, columns or [], exclude or [], label)
+        remarks: list[str] = []
+        with warnings_to(remarks.append):
+            model, values, why = _model(selection, loaded.source, likelihood, prior)
+        chosen_sampler = getattr(mixwood, sampler)()
+        folder = RunFolder(target, quiet)
+        folder.begin(_about(loaded.source, why, selection), replace=force)
+        for line in (_introduction(loaded.source, values, model, why, selection), *remarks):
+            folder.note(line)
+        carry_out(
+            lambda: mixwood.sample(
+                model,
+                values,
+                sampler=chosen_sampler,
+                draws=draws,
+                warmup=warmup,
+                chains=chains,
+                seed=seed,
+                init=init,
+                thin=thin,
+                max_seconds=max_seconds,
+                n_jobs=jobs,
+                store=target,
+                progress=not quiet,
+            ),
+            folder,
+            Wishes(json, quiet, not no_report),
+        )
+
+
+def _target(output: Path | None, file: str, force: bool) -> Path:
+    """Return where to write, or raise before anything else is done."""
+    from mixwood.cli.folder import RunFolder, free_folder
+    from mixwood.cli.messages import InputError
+    from mixwood.runs.folders import check_destination
+
+    if output is None:
+        name = "stdin" if file == "-" else PurePath(file).name.removesuffix(".gz")
+        stem = name.rsplit(".", 1)[0] or name
+        return free_folder(Path(f"{stem}-run"))
+    if check_destination(output, overwrite=True):
+        if not force:
+            raise InputError(
+                f"{output} holds a mixwood run already; give another --output, or --force to "
+                "replace it"
+            )
+        others = RunFolder(output, quiet=True).other_files()
+        if others:
+            raise InputError(
+                f"{output} holds other files beside the run ({others[0]}), which --force would "
+                "not touch; move them, or give another --output"
+            )
+    return output
+
+
+def _model(
+    selection: Selection, source: str, likelihood: str | None, prior: str
+) -> tuple[Mixture, Any, str]:
+    """Return the model, the data as it takes them, and why it has this likelihood."""
+    import mixwood
+    from mixwood.cli.choosing import choose, named
+
+    if likelihood is None:
+        values, chosen, why = choose(selection.values, source)
+    else:
+        values, chosen, why = named(likelihood, selection.values)
+    chosen.check(values, name=source)  # so that messages name the file
+    return mixwood.Mixture(chosen, getattr(mixwood, prior)()), values, why
+
+
+def _about(source: str, why: str, selection: Selection) -> About:
+    from mixwood.report import About
+
+    return About(
+        source=PurePath(source).name,
+        why=why,
+        known=selection.known,
+        words=None if selection.words is None else list(selection.words),
+        left_out=selection.left_out,
+        command=shlex.join(["mixwood", *sys.argv[1:]]),
+    )
+
+
+def _introduction(source: str, values: Any, model: Mixture, why: str, selection: Selection) -> str:
+    """Return what is about to be done, and why."""
+    rows, columns = values.shape
+    lines = [
+        f"{source}: {rows:,} rows, {columns:,} column{'s' * (columns != 1)}; likelihood "
+        f"{type(model.likelihood).__name__} ({why}), prior {type(model.prior).__name__}"
+    ]
+    lines += [f"left out: {name!r} {reason}" for name, reason in selection.left_out.items()]
+    if selection.hint is not None:
+        lines.append(selection.hint)
+    return "\n".join(lines)

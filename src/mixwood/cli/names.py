@@ -1,0 +1,68 @@
+"""The names of likelihoods, priors and samplers on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+__all__ = ["LIKELIHOODS", "PRIORS", "SAMPLERS", "STARTS", "completion", "lookup"]
+
+LIKELIHOODS = {
+    "gaussian": "Gaussian",
+    "diagonal-gaussian": "DiagonalGaussian",
+    "spherical-gaussian": "SphericalGaussian",
+    "multinomial": "Multinomial",
+    "bernoulli": "Bernoulli",
+    "categorical": "Categorical",
+    "poisson": "Poisson",
+    "product": "Product",
+}
+PRIORS = {
+    "nggp": "NGGP",
+    "dirichlet-process": "DirichletProcess",
+    "dp": "DirichletProcess",
+    "normalized-inverse-gaussian": "NormalizedInverseGaussian",
+    "nig": "NormalizedInverseGaussian",
+    "pitman-yor": "PitmanYor",
+    "py": "PitmanYor",
+}
+SAMPLERS = {
+    "tree": "Tree",
+    "gibbs": "Gibbs",
+    "split-merge": "SplitMerge",
+    "slice": "Slice",
+    "paper-tree": "PaperTree",
+}
+STARTS = {name: name for name in ("ibhc", "one", "singletons", "on-top")}
+
+
+def lookup(table: dict[str, str], option: str) -> Callable[[str | None], str | None]:
+    """Return a check of an option that turns what was typed into one of the table's values.
+
+    Capitals, hyphens and underscores do not matter: ``PitmanYor``, ``pitman_yor``.
+    """
+
+    def check(typed: str | None) -> str | None:
+        if typed is None:
+            return None
+        known = {_plain(key): value for key, value in table.items()}
+        if _plain(typed) not in known:
+            raise typer.BadParameter(f"{option} must be one of {', '.join(table)}, got {typed!r}")
+        return known[_plain(typed)]
+
+    return check
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def completion(table: dict[str, Any]) -> Callable[[str], list[str]]:
+    """Return a function that completes what was typed so far."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in table if name.startswith(incomplete.lower())]
+
+    return complete

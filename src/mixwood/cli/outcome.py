@@ -1,0 +1,111 @@
+"""What came out of a run: for people a few lines, for scripts one JSON object."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import typer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mixwood.posterior import Posterior
+    from mixwood.report import Digest
+
+__all__ = ["as_json", "is_finished", "print_outcome", "resume_command"]
+
+
+def resume_command(folder: Path, draws: int | None = None) -> str:
+    """Return the command that goes on with a run."""
+    command = f"mixwood resume {shlex.quote(str(folder))}"
+    return command if draws is None else f"{command} --draws {draws}"
+
+
+def is_finished(posterior: Posterior) -> bool:
+    """Tell whether every chain has all the draws that were asked for."""
+    return posterior.n_draws >= int(posterior.settings.get("draws", 0))
+
+
+def as_json(digest: Digest, folder: Path, report: Path | None) -> str:
+    """Return the outcome as one JSON object; what is undefined is null."""
+    posterior, about, verdict = digest.posterior, digest.about, digest.verdict
+    values, chances = digest.cluster_numbers
+    outcome: dict[str, Any] = {
+        "folder": str(folder),
+        "report": None if report is None else str(report),
+        "source": about.source,
+        "rows": posterior.n_items,
+        "columns": None if posterior.X is None else int(posterior.X.shape[1]),
+        "likelihood": type(posterior.model.likelihood).__name__,
+        "why": about.why,
+        "prior": type(posterior.model.prior).__name__,
+        "chains": posterior.n_chains,
+        "draws": posterior.n_draws,
+        "finished": is_finished(posterior),
+        "n_clusters": int(values[0]),
+        "probability": float(chances[0]),
+        "n_clusters_probabilities": {
+            str(k): float(chances[values == k][0]) for k in np.sort(values)
+        },
+        "estimate_n_clusters": int(digest.estimate.max()) + 1,
+        "adjusted_rand": digest.adjusted_rand,
+        "converged": verdict.level == "good",
+        "convergence": verdict.level,
+        "r_hat": verdict.r_hat,
+        "effective_draws": verdict.effective_draws,
+        "seconds": posterior.settings.get("seconds"),
+        "settings": posterior.settings,
+    }
+    return json.dumps(_plain(outcome), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.integer):
+        return int(value)
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def print_outcome(digest: Digest) -> None:
+    """Print how many clusters, how sure, whether the chains agree, and the table of the chains."""
+    posterior, about = digest.posterior, digest.about
+    values, chances = digest.cluster_numbers
+    odds = ", ".join(f"{k} ({p:.0%})" for k, p in zip(values[:4], chances[:4], strict=True))
+    seconds = posterior.settings.get("seconds")
+    time = "" if seconds is None else f" in {seconds:.1f} s"
+    typer.echo(
+        f"{posterior.n_chains} chains of {posterior.n_draws} draws{time}. "
+        f"Number of clusters: {odds}."
+    )
+    if about.known is not None:
+        typer.echo(f"Adjusted Rand index with {about.known.name!r}: {digest.adjusted_rand:.3f}.")
+    typer.echo(f"{digest.verdict.headline} {digest.verdict.explanation}")
+    _print_table(digest.summary)
+
+
+def _print_table(summary: Any) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = 100
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("")
+    for column in summary.columns:
+        table.add_column(column, justify="right")
+    for name, row in summary.iterrows():
+        cells = [value if isinstance(value, str) else f"{value:.4g}" for value in row]
+        table.add_row(str(name), *cells)
+    console.print(table)

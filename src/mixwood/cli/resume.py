@@ -1,0 +1,47 @@
+"""`mixwood resume`: a run goes on where it was left, or gets longer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mixwood.cli import options
+
+__all__ = ["resume"]
+
+
+def resume(
+    folder: options.Folder,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Draws each chain shall have in all: more than before extends a finished run.",
+            show_default=False,
+        ),
+    ] = None,
+    max_seconds: options.Seconds = None,
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    no_report: options.NoReport = False,
+    debug: options.Debug = False,
+) -> None:
+    """Go on with a run that was stopped, or extend a finished one."""
+    from mixwood.cli.messages import plain_errors
+
+    with plain_errors(debug):
+        import mixwood
+        from mixwood.cli.folder import RunFolder
+        from mixwood.cli.running import Wishes, carry_out
+
+        run = RunFolder(folder, quiet)
+        run.go_on()
+        carry_out(
+            lambda: mixwood.resume(
+                folder, draws=draws, progress=not quiet, n_jobs=jobs, max_seconds=max_seconds
+            ),
+            run,
+            Wishes(json, quiet, not no_report),
+        )

@@ -1,0 +1,99 @@
+"""A run from its start to its report, interruptions included: what `fit` and `resume` share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from mixwood.cli.messages import interruptible, say, warnings_to
+from mixwood.cli.outcome import as_json, is_finished, print_outcome, resume_command
+
+if TYPE_CHECKING:
+    from mixwood.cli.folder import RunFolder
+    from mixwood.posterior import Posterior
+
+__all__ = ["Wishes", "carry_out", "finish"]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a command shall tell what came out."""
+
+    json: bool
+    quiet: bool
+    report: bool
+
+
+def carry_out(run: Callable[[], Posterior], folder: RunFolder, wishes: Wishes) -> Posterior:
+    """Run chains and tell what came out.
+
+    After a signal the command ends with the exit code of that signal, and says how to go on.
+    """
+    posterior = None
+
+    def tell(warning: str) -> None:
+        if interruption.signal is None:
+            folder.warn(warning)
+        else:  # the user knows why it stopped early
+            folder.record(warning)
+
+    with interruptible() as interruption, warnings_to(tell):
+        try:
+            posterior = run()
+        except BaseException as error:
+            if interruption.signal is None or not isinstance(
+                error, (KeyboardInterrupt, RuntimeError)
+            ):
+                folder.give_up()
+                raise
+        if interruption.signal is not None:
+            _tell_interruption(interruption.signal.name, posterior, folder, wishes)
+            raise typer.Exit(interruption.exit_code)
+        assert posterior is not None
+        finish(posterior, folder, wishes)
+    return posterior
+
+
+def _tell_interruption(
+    signal: str, posterior: Posterior | None, folder: RunFolder, wishes: Wishes
+) -> None:
+    from mixwood.report import Digest
+
+    if not folder.can_resume:
+        folder.give_up()
+        say(f"stopped by {signal} before there was anything to keep")
+        return
+    kept = "" if posterior is None else f", {posterior.n_draws} draws of each chain kept"
+    folder.warn(f"stopped by {signal}{kept}")
+    say(f"to go on: {resume_command(folder.path)}")
+    if not wishes.json:
+        return
+    if posterior is None:
+        typer.echo(json.dumps({"folder": str(folder.path), "draws": 0, "finished": False}))
+    else:
+        digest = Digest(posterior, folder.about(posterior.n_items))
+        typer.echo(as_json(digest, folder.path, None))
+
+
+def finish(posterior: Posterior, folder: RunFolder, wishes: Wishes) -> None:
+    """Write the report, and print what came out."""
+    from mixwood.report import Digest, write_page
+
+    digest = Digest(posterior, folder.about(posterior.n_items))
+    folder.record(repr(posterior))
+    if wishes.report:
+        folder.note("making the report")
+        write_page(digest, folder.report, str(folder.path))
+    report = folder.report if wishes.report else None
+    if wishes.json:
+        typer.echo(as_json(digest, folder.path, report))
+    elif not wishes.quiet:
+        print_outcome(digest)
+        typer.echo(f"folder: {folder.path}" + ("" if report is None else f"   report: {report}"))
+        typer.echo(f'read it back: mixwood.load("{folder.path}")')
+        if not is_finished(posterior):
+            typer.echo(f"go on: {resume_command(folder.path)}")

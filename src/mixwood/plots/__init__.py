@@ -1,0 +1,17 @@
+"""Pictures of a posterior, one a file. Nothing is shown by itself: axes are returned."""
+
+from mixwood.plots.clusters import plot_clusters
+from mixwood.plots.dendrogram import plot_dendrogram
+from mixwood.plots.n_clusters import plot_n_clusters
+from mixwood.plots.overview import overview
+from mixwood.plots.similarity import plot_similarity
+from mixwood.plots.trace import plot_trace
+
+__all__ = [
+    "overview",
+    "plot_clusters",
+    "plot_dendrogram",
+    "plot_n_clusters",
+    "plot_similarity",
+    "plot_trace",
+]

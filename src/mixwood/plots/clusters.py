@@ -1,0 +1,151 @@
+"""The data by cluster, with the density that the posterior predicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood.checks import whole_number
+from mixwood.families import DiagonalGaussian, Gaussian, SphericalGaussian
+from mixwood.families.base import FloatArray, IntArray
+from mixwood.plots.plane import Plane, plane_of
+from mixwood.plots.style import COLOURS, axes_or_new, colour, counted, marker, sample_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mixwood.posterior import Posterior
+
+__all__ = ["plot_clusters"]
+
+#: Items whose cluster is less probable than this are drawn hollow.
+UNSURE = 0.9
+#: How many draws the density is a mean of: more cannot be told apart in a picture.
+_DENSITY_DRAWS = 200
+#: Whose density can be drawn as a curve.
+_CONTINUOUS = (Gaussian, DiagonalGaussian, SphericalGaussian)
+#: The shares of the items that lie within the contours.
+_CONTOURS = (0.99, 0.9, 0.5)
+
+
+def plot_clusters(
+    posterior: Posterior,
+    loss: str = "vi",
+    seed: Any = 0,
+    ax: Axes | None = None,
+    density: bool = True,
+    max_items: int = 10_000,
+) -> Axes:
+    """Draw the items by cluster of the point estimate; see `Posterior.plot_clusters`."""
+    from mixwood.descriptions import item_certainty
+
+    items = sample_of(posterior.n_items, whole_number(max_items, "max_items", at_least=1))
+    plane = plane_of(posterior, items)
+    labels = posterior.point_estimate(loss, seed)
+    sure = item_certainty(posterior, labels)[items] >= UNSURE
+    clusters = int(labels.max()) + 1
+    labels = labels[items]
+    ax = axes_or_new(ax, (6.4, 4.8))
+    one_column = not plane.names[1]
+    spread = np.ptp(plane.points, axis=0)[: 1 if one_column else 2]
+    continuous = isinstance(posterior.resolved, _CONTINUOUS)
+    with_density = density and plane.own and continuous and bool(np.all(spread > 0))
+    if one_column:
+        _draw_line(ax, posterior, plane, labels, sure, with_density)
+    else:
+        if with_density:
+            _draw_contours(ax, posterior, plane)
+        _draw_scatter(ax, plane, labels, sure)
+    unsure = "" if sure.all() else f"; hollow: {np.mean(~sure):.0%} unsure"
+    ax.set(xlabel=plane.names[0], ylabel=plane.names[1] or "density")
+    ax.set_title(
+        f"{counted(len(items), 'item', posterior.n_items)}, {counted(clusters, 'cluster')}{unsure}",
+        fontsize="medium",
+    )
+    return ax
+
+
+def _draw_scatter(ax: Axes, plane: Plane, labels: IntArray, sure: Any) -> None:
+    size = 18 if len(labels) <= 2000 else 6
+    for k in np.unique(labels):
+        for chosen, face, weight in (
+            (sure & (labels == k), colour(k), 0.0),
+            (~sure & (labels == k), "none", 0.9),
+        ):
+            if chosen.any():
+                ax.scatter(
+                    plane.points[chosen, 0],
+                    plane.points[chosen, 1],
+                    s=size,
+                    marker=marker(k),
+                    facecolors=face,
+                    edgecolors=colour(k),
+                    linewidths=weight,
+                    alpha=0.8,
+                )
+
+
+def _draw_line(
+    ax: Axes, posterior: Posterior, plane: Plane, labels: IntArray, sure: Any, density: bool
+) -> None:
+    """Draw a histogram, clusters on top of each other, the density, and below a mark an item."""
+    values = plane.points[:, 0]
+    edges = _bin_edges(values)
+    top = np.zeros(len(edges) - 1)
+    for k in np.unique(labels):
+        counts = np.histogram(values[labels == k], edges)[0]
+        height = counts / (len(values) * np.diff(edges))
+        ax.bar(edges[:-1], height, np.diff(edges), top, align="edge", color=colour(k), alpha=0.55)
+        top = top + height
+    highest = float(top.max())
+    if density:
+        grid = _grid(values, 400)
+        curve = np.exp(_few_draws(posterior).log_density(grid[:, None]))
+        ax.plot(grid, curve, color="black", linewidth=1.4, label="predictive density")
+        ax.legend(fontsize="small", frameon=False)
+        highest = max(highest, float(curve.max()))
+    depth = np.full(len(values), -0.05 * highest)
+    _draw_scatter(ax, plane._replace(points=np.column_stack([values, depth])), labels, sure)
+    ax.axhline(0, color="black", linewidth=0.6)
+    ax.set_ylim(-0.1 * highest, 1.08 * highest)
+
+
+def _bin_edges(values: FloatArray) -> FloatArray:
+    """Return edges of 20 to 100 bins, as many as the data ask for."""
+    if np.ptp(values) == 0:
+        return np.array([values[0] - 0.5, values[0] + 0.5])
+    wanted = len(np.histogram_bin_edges(values, bins="fd")) - 1
+    return np.linspace(values.min(), values.max(), min(max(wanted, 20), 100) + 1)
+
+
+def _draw_contours(ax: Axes, posterior: Posterior, plane: Plane) -> None:
+    """Draw where the predictive density is that of the 1st, 10th and 50th per cent of the items."""
+    few = _few_draws(posterior)
+    across, up = _grid(plane.points[:, 0], 90), _grid(plane.points[:, 1], 90)
+    places = np.stack(np.meshgrid(across, up), axis=-1)
+    density = few.log_density(places.reshape(-1, 2)).reshape(90, 90)
+    at_items = few.log_density(plane.points[sample_of(len(plane.points), 2000)])
+    levels = np.unique(np.quantile(at_items, [1 - share for share in _CONTOURS]))
+    ax.contour(across, up, density, levels, colors=COLOURS[-1], linewidths=0.9, linestyles="solid")
+
+
+def _grid(values: FloatArray, count: int) -> FloatArray:
+    margin = 0.08 * float(np.ptp(values))
+    return np.linspace(values.min() - margin, values.max() + margin, count)
+
+
+def _few_draws(posterior: Posterior) -> Posterior:
+    """Return a posterior with some of the draws, evenly from all chains."""
+    each = max(1, _DENSITY_DRAWS // posterior.n_chains)
+    if posterior.n_draws <= each:
+        return posterior
+    kept = np.linspace(0, posterior.n_draws - 1, each).round().astype(np.int64)
+    return replace(
+        posterior,
+        labels=posterior.labels[:, kept],
+        log_joint=posterior.log_joint[:, kept],
+        log_u=posterior.log_u[:, kept],
+        parameters={name: values[:, kept] for name, values in posterior.parameters.items()},
+    )

@@ -1,0 +1,29 @@
+"""The tree of the posterior's model, coloured by its clusters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mixwood.posterior import Posterior
+
+__all__ = ["plot_dendrogram"]
+
+
+def plot_dendrogram(
+    posterior: Posterior,
+    loss: str = "vi",
+    seed: Any = 0,
+    ax: Axes | None = None,
+    leaves: int = 60,
+) -> Axes:
+    """Draw a tree that `mixwood.ibhc` grows; see `Posterior.plot_dendrogram`."""
+    from mixwood.trees import ibhc
+
+    X = posterior.data_for("plot_dendrogram")
+    model = replace(posterior.model, likelihood=posterior.resolved)
+    tree = ibhc(model, X, seed=seed)
+    return tree.plot(ax=ax, labels=posterior.point_estimate(loss, seed), leaves=leaves)

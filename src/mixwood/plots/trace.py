@@ -1,0 +1,60 @@
+"""How a quantity went, chain by chain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood.checks import shown
+from mixwood.draws import random_parameters
+from mixwood.plots.style import COLOURS, axes_or_new, colour, legend_above
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mixwood.posterior import Posterior
+
+__all__ = ["plot_trace"]
+
+_TITLES = {
+    "n_clusters": "number of clusters",
+    "log_joint": "log joint",
+    "log_u": "log u",
+    "log_alpha": "log alpha",
+}
+
+
+def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = None) -> Axes:
+    """Draw one line a chain; see `Posterior.plot_trace`."""
+    from matplotlib.ticker import MaxNLocator
+
+    values = _values(posterior, name)
+    ax = axes_or_new(ax, (7, 3))
+    chains = posterior.n_chains
+    for k, line in enumerate(values):
+        ax.plot(
+            np.arange(1, len(line) + 1),
+            line,
+            color=colour(k),
+            marker="." if len(line) == 1 else "",
+            linewidth=0.8,
+            alpha=0.9 if chains <= 4 else 0.6,
+            label=f"chain {k + 1}",
+        )
+    ax.set(xlabel="draw", ylabel=_TITLES.get(name, name))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if values.dtype.kind == "i":
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    if 1 < chains <= len(COLOURS):
+        legend_above(ax)
+    return ax
+
+
+def _values(posterior: Posterior, name: Any) -> Any:
+    random = random_parameters(posterior.model.prior)
+    known = ["n_clusters", "log_joint", "log_u", *random]
+    known += ["log_alpha"] if "alpha" in random else []
+    if name not in known:
+        raise ValueError(f"name must be one of {', '.join(known)}, got {shown(name)}")
+    return getattr(posterior, name)

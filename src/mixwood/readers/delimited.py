@@ -1,0 +1,141 @@
+"""Tables of text: comma, tab, semicolon, bar or blanks between the columns."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from typing import Any
+
+from mixwood.readers.loaded import ReadError
+
+__all__ = ["read"]
+
+_SEPARATORS = (",", "\t", ";", "|")
+_BLANKS = r"\s+"
+_LOOKED_AT = 30  # lines, to find out what separates the columns
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$|nan$|na$|\?$", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+$")
+_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+$")
+
+
+def read(raw: bytes, name: str, header: bool | None) -> Any:
+    """Return a table of text as a pandas table; see `mixwood.readers.read`."""
+    import pandas
+
+    text = _decoded(raw, name)
+    lines = _first_lines(text)
+    if not lines:
+        raise ReadError(f"{name} is empty")
+    try:
+        separator = _separator(lines)
+        fields = _split(lines, separator)
+        named = _has_header(fields[0]) if header is None else header
+        table = pandas.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            header=0 if named else None,
+            decimal="," if separator != "," and _decimal_comma(fields) else ".",
+            na_values=["?"],
+            skipinitialspace=separator != "\t",
+            low_memory=False,
+        )
+    except pandas.errors.ParserError as error:
+        raise ReadError(f"{name}: {_explained(str(error))}") from error
+    except (ValueError, csv.Error) as error:  # such as no columns to parse
+        raise ReadError(f"{name} cannot be read as a table: {error}") from error
+    if not named:
+        table.columns = [f"column {k}" for k in range(table.shape[1])]
+    table.columns = [str(column).strip() for column in table.columns]
+    if not len(table) or not table.shape[1]:
+        raise ReadError(f"{name} has column names and no rows")
+    if separator != _BLANKS and table.iloc[:, -1].isna().any():  # as a row too short would leave it
+        _refuse_short_rows(text, separator, name)
+    return table.reset_index(drop=True)
+
+
+def _decoded(raw: bytes, name: str) -> str:
+    encoding = "utf-16" if raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ReadError(
+            f"{name} is not text in UTF-8 (byte 0x{raw[error.start]:02x} in line {line}); if it is "
+            f"a table in another encoding, convert it: iconv -f latin1 -t utf-8"
+        ) from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise ReadError(f"{name} is not a table of text: it has a zero byte in line {line}")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _first_lines(text: str) -> list[str]:
+    lines: list[str] = []
+    for line in io.StringIO(text):
+        if line.strip():
+            lines.append(line.rstrip("\n"))
+        if len(lines) == _LOOKED_AT:
+            break
+    return lines
+
+
+def _split(lines: list[str], separator: str) -> list[list[str]]:
+    if separator == _BLANKS:
+        return [line.split() for line in lines]
+    return [row for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row]
+
+
+def _separator(lines: list[str]) -> str:
+    """Return what cuts most lines into the same number of columns, more than one."""
+    best, best_score = ",", (0.0, 0)
+    for separator in (*_SEPARATORS, _BLANKS):
+        try:
+            widths = [len(row) for row in _split(lines, separator)]
+        except csv.Error:
+            continue
+        usual = max(set(widths), key=lambda width: (widths.count(width), width), default=0)
+        score = (widths.count(usual) / max(len(widths), 1), usual)
+        if usual > 1 and score > best_score and not (separator == _BLANKS and best_score[1] > 1):
+            best, best_score = separator, score
+    return best
+
+
+def _has_header(first: list[str]) -> bool:
+    """Tell whether a line names columns: by a word, or by their numbers 0, 1, 2, ..."""
+    numbered = [field.strip() for field in first[first[0].strip() == "" :]]
+    if len(numbered) > 1 and numbered == [str(k) for k in range(len(numbered))]:
+        return True
+    return any(field.strip() and not _NUMBER.match(field.strip()) for field in first)
+
+
+def _decimal_comma(rows: list[list[str]]) -> bool:
+    fields = [field.strip() for row in rows for field in row]
+    return any(map(_DECIMAL_COMMA.match, fields)) and not any(map(_DECIMAL_POINT.match, fields))
+
+
+def _explained(message: str) -> str:
+    """Return what is wrong with a row, from what pandas says of it."""
+    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
+    if found is None:
+        return message.removeprefix("Error tokenizing data. C error: ").strip()
+    expected, line, saw = found.groups()
+    return f"line {line} has {saw} columns, the lines before it have {expected}"
+
+
+def _refuse_short_rows(text: str, separator: str, name: str) -> None:
+    rows = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=separator != "\t")
+    width = 0
+    try:
+        for row in rows:
+            if not any(field.strip() for field in row):
+                continue
+            if len(row) < width:
+                raise ReadError(
+                    f"{name}: line {rows.line_num} has {len(row)} columns, the lines before it "
+                    f"have {width}"
+                )
+            width = len(row)
+    except csv.Error as error:
+        raise ReadError(f"{name}: line {rows.line_num}: {error}") from error

@@ -1,0 +1,91 @@
+"""What reports and commands tell of a run, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood.report.about import About
+from mixwood.report.verdict import Verdict, judge
+
+if TYPE_CHECKING:
+    from mixwood.families.base import FloatArray, IntArray
+    from mixwood.posterior import Posterior
+
+__all__ = ["Digest", "thinned"]
+
+#: The estimate, and what is seen through it, use draws with at most so many labels in all.
+MOST_LABELS = 10**7
+
+
+@dataclass(frozen=True, eq=False)
+class Digest:
+    """A posterior with what is known of its data, and what is told of both.
+
+    Attributes
+    ----------
+    posterior : Posterior
+    about : About
+    """
+
+    posterior: Posterior
+    about: About
+
+    @cached_property
+    def thinned(self) -> Posterior:
+        """The posterior, without some of its draws if there are too many labels for estimates."""
+        return thinned(self.posterior)
+
+    @cached_property
+    def estimate(self) -> IntArray:
+        """The partition that stands best for all draws."""
+        return np.asarray(self.thinned.point_estimate())
+
+    @cached_property
+    def summary(self) -> Any:
+        """The table of the chains."""
+        return self.posterior.summary()
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether the chains have converged."""
+        return judge(self.posterior, self.summary)
+
+    @cached_property
+    def cluster_numbers(self) -> tuple[IntArray, FloatArray]:
+        """The numbers of clusters in the draws, the likeliest first, and their probabilities."""
+        values, counts = np.unique(self.posterior.n_clusters, return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        return values[order], counts[order] / counts.sum()
+
+    @cached_property
+    def adjusted_rand(self) -> float | None:
+        """How far the estimate agrees with labels known beforehand."""
+        known = self.about.known
+        return None if known is None else known.adjusted_rand(self.estimate)
+
+
+def thinned(posterior: Posterior) -> Posterior:
+    """Return a posterior with at most `MOST_LABELS` labels, its draws evenly spaced.
+
+    Examples
+    --------
+    >>> import mixwood as mw
+    >>> post = mw.sample(mw.Mixture(), [[0.0], [9.0]], draws=10, seed=1, progress=False)
+    >>> thinned(post) is post
+    True
+    """
+    most = max(1, MOST_LABELS // (posterior.n_chains * posterior.n_items))
+    if posterior.n_draws <= most:
+        return posterior
+    kept = np.linspace(0, posterior.n_draws - 1, most).round().astype(np.int64)
+    return replace(
+        posterior,
+        labels=posterior.labels[:, kept],
+        log_joint=posterior.log_joint[:, kept],
+        log_u=posterior.log_u[:, kept],
+        parameters={name: draws[:, kept] for name, draws in posterior.parameters.items()},
+    )

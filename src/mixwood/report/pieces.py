@@ -1,0 +1,153 @@
+"""Small pieces of HTML: everything that comes from data is escaped here."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "data_block",
+    "escaped",
+    "paragraph",
+    "picture",
+    "section",
+    "shown_number",
+    "table",
+    "with_intervals",
+]
+
+#: Rows of a long table that are shown at once; the others unfold.
+ROWS_AT_ONCE = 40
+
+
+def escaped(text: object) -> str:
+    """Return text that is text in HTML, within attributes too."""
+    return html.escape(str(text), quote=True)
+
+
+def paragraph(text: object, kind: str = "") -> str:
+    """Return a paragraph of plain text."""
+    attribute = f' class="{kind}"' if kind else ""
+    return f"<p{attribute}>{escaped(text)}</p>"
+
+
+def section(key: str, title: str, *parts: str) -> str:
+    """Return a section with a heading; `parts` are HTML already."""
+    heading = f'<h2 id="{key}-title">{escaped(title)}</h2>'
+    content = "".join(parts)
+    return f'<section id="{key}" aria-labelledby="{key}-title">{heading}{content}</section>'
+
+
+def picture(figure: Figure, description: str) -> str:
+    """Return a figure as an image within the page."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=144)
+    data = base64.b64encode(file.getvalue()).decode()
+    return (
+        f'<figure><img src="data:image/png;base64,{data}" alt="{escaped(description)}">'
+        f"<figcaption>{escaped(description)}</figcaption></figure>"
+    )
+
+
+def shown_number(value: Any) -> str:
+    """Return a number as a reader wants it.
+
+    Examples
+    --------
+    >>> shown_number(1234567.0), shown_number(0.0312345), shown_number(float("nan"))
+    ('1,234,567', '0.0312', '-')
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        return str(value)
+    number = float(value)
+    if np.isnan(number):
+        return "-"
+    if np.isinf(number):
+        return "∞" if number > 0 else "-∞"
+    if number == round(number) and abs(number) < 1e15:
+        return f"{int(number):,}"
+    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.3g}"
+
+
+def table(frame: Any, key: str, caption: str, index: str = "") -> str:
+    """Return a pandas table; a long one unfolds, a wide one scrolls."""
+    head = "".join(f'<th scope="col">{escaped(_name(c))}</th>' for c in frame.columns)
+    opening = (
+        f'<table><caption>{escaped(caption)}</caption><thead><tr><th scope="col">'
+        f"{escaped(index)}</th>{head}</tr></thead><tbody>"
+    )
+    rows = [
+        f'<tr><th scope="row">{escaped(_name(name))}</th>'
+        + "".join(_cell(value) for value in row)
+        + "</tr>"
+        for name, row in zip(frame.index, frame.itertuples(index=False), strict=True)
+    ]
+    first, rest = rows[:ROWS_AT_ONCE], rows[ROWS_AT_ONCE:]
+    scroll = f'<div class="scroll" role="region" aria-label="{escaped(caption)}" tabindex="0">'
+    text = scroll + opening + "".join(first) + "</tbody></table></div>"
+    if rest:
+        text += (
+            f'<details id="{key}-rest"><summary>{len(rest):,} more</summary>{scroll}{opening}'
+            + "".join(rest)
+            + "</tbody></table></div></details>"
+        )
+    return text
+
+
+def with_intervals(frame: Any) -> Any:
+    """Return a table with each value and its ``low`` and ``high`` in one column, in two lines.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> table = pandas.DataFrame({"mean": [1.0], "mean low": [0.5], "mean high": [1.5]})
+    >>> print(with_intervals(table)["mean"][0])
+    1
+    0.5 to 1.5
+    """
+    names = [_name(column) for column in frame.columns]
+    ends = {f"{name} {end}" for name in names for end in ("low", "high")}
+    joined = {}
+    for k, name in enumerate(names):
+        if name in ends:
+            continue
+        column = frame.iloc[:, k]
+        if f"{name} low" in names and f"{name} high" in names:
+            low, high = (frame.iloc[:, names.index(f"{name} {end}")] for end in ("low", "high"))
+            column = [
+                f"{shown_number(value)}\n{shown_number(a)} to {shown_number(b)}"
+                for value, a, b in zip(column, low, high, strict=True)
+            ]
+        joined[name] = column
+    return type(frame)(joined, index=frame.index)
+
+
+def _name(name: Any) -> str:
+    return " ".join(str(part) for part in name) if isinstance(name, tuple) else str(name)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str) and "\n" in value:
+        number, interval = value.split("\n", 1)
+        return (
+            f'<td class="number">{escaped(number)}<span class="interval">{escaped(interval)}</span>'
+            "</td>"
+        )
+    attribute = ' class="number"' if isinstance(value, (int, float, np.number)) else ""
+    return f"<td{attribute}>{escaped(shown_number(value))}</td>"
+
+
+def data_block(key: str, content: Any) -> str:
+    """Return JSON within a page; no ``<`` is left that could end the element."""
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return f'<script type="application/json" id="{key}">{text}</script>'

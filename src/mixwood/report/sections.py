@@ -1,0 +1,269 @@
+"""The sections of a report, each a function from the facts to HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood.draws import random_parameters
+from mixwood.report.pieces import (
+    escaped,
+    paragraph,
+    picture,
+    section,
+    shown_number,
+    table,
+    with_intervals,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mixwood.posterior import Posterior
+    from mixwood.report.digest import Digest
+
+__all__ = ["all_sections"]
+
+#: So much probability has the range of numbers of clusters that is named.
+_LEVEL = 0.9
+
+
+def all_sections(
+    digest: Digest, tree: dict[str, Any] | None, folder: str | None
+) -> list[tuple[str, str, str]]:
+    """Return key, short name and HTML of each section.
+
+    Parameters
+    ----------
+    digest : Digest
+    tree : dict, optional
+        From `mixwood.report.tree.tree_of`.
+    folder : str, optional
+        The run folder as one types it.
+    """
+    return [
+        ("answer", "Answer", _answer(digest, folder)),
+        ("clusters", "Clusters", _clusters(digest)),
+        ("pictures", "Pictures", _pictures(digest)),
+        ("hierarchy", "Hierarchy", _hierarchy(digest, tree)),
+        ("chains", "Chains", _chains(digest)),
+        ("run", "The run", _run(digest)),
+    ]
+
+
+def _answer(digest: Digest, folder: str | None) -> str:
+    known = digest.about.known
+    values, chances = digest.cluster_numbers
+    parts = [
+        f'<p class="answer">{_count(values[0])}, with probability '
+        f"<strong>{_percent(chances[0])}</strong>.</p>",
+        paragraph(_range(digest.posterior)),
+        paragraph(
+            "The single partition that stands best for all draws (least expected variation of "
+            f"information) has {_count(int(digest.estimate.max()) + 1)}; the table and the "
+            f"pictures show that one.{_thinning(digest)}"
+        ),
+    ]
+    if known is not None:
+        parts.append(
+            paragraph(
+                f"Compared with the known labels in {known.name!r} ({len(known.levels):,} of them, "
+                f"not used for clustering): adjusted Rand index {digest.adjusted_rand:.3f}, where "
+                "1 is the same partition and 0 what chance gives."
+            )
+        )
+    parts.append(_verdict(digest, folder))
+    return section("answer", "How many clusters, and how sure", *parts)
+
+
+def _thinning(digest: Digest) -> str:
+    kept, all_ = digest.thinned.n_draws, digest.posterior.n_draws
+    return "" if kept == all_ else f" It was found from {kept:,} of each chain's {all_:,} draws."
+
+
+def _count(number: int) -> str:
+    return "1 cluster" if number == 1 else f"{int(number):,} clusters"
+
+
+def _percent(chance: float) -> str:
+    """Return a probability for readers; what draws cannot rule out is neither 0% nor 100%."""
+    if chance == 1:
+        return "about 100%"
+    return "under 1%" if chance < 0.01 else "over 99%" if chance > 0.99 else f"{chance:.0%}"
+
+
+def _range(posterior: Posterior) -> str:
+    low, high = np.quantile(
+        posterior.n_clusters, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2], method="inverted_cdf"
+    )
+    if low == high:
+        return f"At least {_LEVEL:.0%} of all draws have {_count(low)}."
+    return f"With {_LEVEL:.0%} probability there are {int(low):,} to {int(high):,} clusters."
+
+
+def _verdict(digest: Digest, folder: str | None) -> str:
+    verdict = digest.verdict
+    numbers = (
+        f"Largest R-hat {_three_places(verdict.r_hat)} (1.01 or less is good), smallest effective "
+        f"sample size {_whole(verdict.effective_draws)} "
+        f"({100 * digest.posterior.n_chains:,} or more is good)."
+    )
+    advice = ""
+    if verdict.draws_advised is not None and folder is not None:
+        command = f"mixwood resume {folder} --draws {verdict.draws_advised}"
+        advice = f"<p>To run longer: <code>{escaped(command)}</code></p>"
+    return (
+        f'<div class="verdict {verdict.level}">{paragraph(verdict.headline)}'
+        f"{paragraph(verdict.explanation)}{paragraph(numbers, 'soft')}{advice}</div>"
+    )
+
+
+def _three_places(number: float) -> str:
+    return "undefined" if np.isnan(number) else f"{number:.3f}"
+
+
+def _whole(number: float) -> str:
+    return "undefined" if np.isnan(number) else f"{number:,.0f}"
+
+
+def _clusters(digest: Digest) -> str:
+    if digest.posterior.X is None:
+        return section("clusters", "The clusters", paragraph(_WITHOUT_DATA))
+    described = digest.thinned.describe(words=digest.about.words, level=_LEVEL)
+    described = with_intervals(described.sort_values("size", ascending=False, kind="stable"))
+    caption = (
+        "One row a cluster of the estimate, the largest first; below each number its "
+        f"{_LEVEL:.0%} credible interval"
+    )
+    return section(
+        "clusters", "The clusters", table(described, "clusters-table", caption, "cluster")
+    )
+
+
+_WITHOUT_DATA = "The run was saved without its data, which this part of the report needs."
+
+
+def _pictures(digest: Digest) -> str:
+    some, every = digest.thinned, digest.posterior
+    return section(
+        "pictures",
+        "Pictures",
+        _drawn("The items, coloured by cluster", (8, 5.5), lambda ax: some.plot_clusters(ax=ax)),
+        _drawn(
+            "How many clusters: the posterior probability of each number",
+            (8, 3.2),
+            lambda ax: every.plot_n_clusters(ax=ax),
+        ),
+        _drawn(
+            "Co-clustering: how often two items share a cluster",
+            (6.5, 5.5),
+            lambda ax: some.plot_similarity(ax=ax),
+        ),
+    )
+
+
+def _drawn(
+    description: str, size: tuple[float, float], *draw: Callable[[Axes], Any], below: bool = False
+) -> str:
+    """Return a picture of one or more axes, or why there is none: some data have no such picture.
+
+    The figure is not one of pyplot's, so that no window or notebook ever sees it.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    rows, columns = (len(draw), 1) if below else (1, len(draw))
+    try:
+        for ax, one in zip(figure.subplots(rows, columns, squeeze=False).flat, draw, strict=True):
+            one(ax)
+        return picture(figure, description)
+    except (ValueError, TypeError, MemoryError) as error:
+        return paragraph(f"{description}: not drawn. {error}", "soft")
+
+
+_TREE_EMPTY = "No merge is chosen: point at one, or click the tree and press Home."
+_TREE_HELP = (
+    "Each merge joins two groups of items; the lower, the more alike. Below the dotted line the "
+    "probability that a merge is one cluster, P(h), is above 1/2. Point at a merge to see what it "
+    "holds. Click the tree, then the wheel zooms and dragging moves it; a double click fills the "
+    "view with a merge. On the keyboard: arrows walk from merge to merge, + and - zoom, Shift and "
+    "arrows move, Enter fills the view with the merge, 0 shows all."
+)
+
+
+def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
+    if tree is None:
+        return section("hierarchy", "Hierarchy", paragraph(_WITHOUT_DATA))
+    about = "A tree of the items, grown under the model of the run and coloured by cluster."
+    items, shown = digest.posterior.n_items, len(tree["rows"])
+    if shown < items:
+        about += f" It shows a sample of {shown:,} of the {items:,} items."
+    leaves = sum(node[4] is None for node in tree["nodes"])
+    if leaves < shown:
+        about += (
+            f" The {leaves:,} highest groups are drawn; a leaf in brackets is a group of so many."
+        )
+    return section(
+        "hierarchy",
+        "Hierarchy",
+        paragraph(about),
+        f'<p class="soft" id="tree-help">{escaped(_TREE_HELP)}</p>',
+        '<div class="tools"><button type="button" id="tree-in">Zoom in</button>'
+        '<button type="button" id="tree-out">Zoom out</button>'
+        '<button type="button" id="tree-all">Whole tree</button></div>',
+        '<svg id="tree" viewBox="0 0 1000 430" tabindex="0" role="application" '
+        'aria-label="Tree of the items" aria-describedby="tree-help"></svg>',
+        f'<div id="node" aria-live="polite">{paragraph(_TREE_EMPTY, "soft")}</div>',
+    )
+
+
+def _chains(digest: Digest) -> str:
+    names = ("log_joint", "n_clusters", *random_parameters(digest.posterior.model.prior))
+    traces = [partial(_trace, digest.posterior, name) for name in names]
+    return section(
+        "chains",
+        "The chains",
+        _drawn("The chains after warm-up", (8, 2.1 * len(traces)), *traces, below=True),
+        table(
+            digest.summary,
+            "summary",
+            "Mean, standard deviation, 5% and 95% quantiles, effective sample sizes and R-hat",
+            "quantity",
+        ),
+    )
+
+
+def _trace(posterior: Posterior, name: str, ax: Axes) -> None:
+    posterior.plot_trace(name, ax=ax)
+    legend = ax.get_legend()
+    if legend is not None and name != "log_joint":  # the first has it for all
+        legend.remove()
+
+
+def _run(digest: Digest) -> str:
+    posterior, about = digest.posterior, digest.about
+    rows: list[tuple[str, object]] = [("data", about.source)]
+    if about.why:
+        rows.append(("why this likelihood", about.why))
+    rows += [(f"left out: {name}", why) for name, why in about.left_out.items()]
+    rows += [
+        ("likelihood", repr(posterior.model.likelihood)),
+        ("prior", repr(posterior.model.prior)),
+        *posterior.settings.items(),
+    ]
+    if about.command:
+        rows.append(("command", about.command))
+    listed = "".join(f"<dt>{escaped(k)}</dt><dd>{escaped(_setting(v))}</dd>" for k, v in rows)
+    return section("run", "How it was made", f"<dl>{listed}</dl>")
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, float):
+        return shown_number(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_setting(entry)}" for key, entry in value.items())
+    text = str(value)
+    return text if len(text) <= 500 else text[:497] + "..."

@@ -1,0 +1,112 @@
+"""Which columns are clustered, and which likelihood is chosen for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+import mixwood as mw
+from mixwood.cli.choosing import choose
+from mixwood.cli.columns import select
+from mixwood.cli.messages import InputError
+from mixwood.readers import Loaded
+
+RNG = np.random.default_rng(3)
+NUMBERS = pd.DataFrame(RNG.normal(size=(20, 3)), columns=["a", "b", "c"])
+BITS = pd.DataFrame(RNG.integers(0, 2, (20, 3)), columns=["a", "b", "c"])
+WITH_HOLES = NUMBERS.mask(RNG.random((20, 3)) < 0.1)
+WIDE = pd.DataFrame(RNG.normal(size=(20, 31)))
+
+
+@pytest.mark.parametrize(
+    ("values", "likelihood", "reason"),
+    [
+        (NUMBERS, mw.Gaussian, "all 3 columns are numbers"),
+        (NUMBERS[["a"]], mw.Gaussian, "one column"),
+        (WIDE, mw.DiagonalGaussian, "31 columns of numbers, more than 30"),
+        (WITH_HOLES, mw.DiagonalGaussian, "missing"),
+        (BITS, mw.Bernoulli, "0 or 1"),
+        (BITS.astype(bool), mw.Bernoulli, "0 or 1"),
+        (csr_array([[0, 3], [1, 0]]), mw.Multinomial, "sparse counts"),
+        (csr_array([[0, 3.5], [2, 0]]), mw.Gaussian, "all 2 columns"),
+    ],
+)
+def test_the_likelihood_fits_the_data(values, likelihood, reason):
+    taken, chosen, why = choose(values, "x")
+    assert type(chosen) is likelihood
+    assert reason in why
+    chosen.check(taken)
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"d": ["x", "y"] * 10}, "numbers and text"),
+        ({"d": [0, 1] * 10}, "yes-or-no"),
+        ({"d": [True, False] * 10}, "yes-or-no"),
+    ],
+)
+def test_mixed_tables_become_products(more, reason):
+    _, chosen, why = choose(NUMBERS.assign(**more), "x")
+    assert type(chosen) is mw.Product
+    assert reason in why
+
+
+def test_large_sparse_numbers_are_refused():
+    large = csr_array((np.array([0.5]), ([0], [0])), shape=(10**4, 10**4))
+    with pytest.raises(InputError, match="must be counts"):
+        choose(large, "x")
+
+
+def selected(table, columns=(), exclude=(), label=None, **more):
+    return select(Loaded(table, "t.csv", "csv", **more), list(columns), list(exclude), label)
+
+
+def test_columns_by_name_pattern_and_number():
+    table = NUMBERS.assign(**{"a,b": 1.5 * NUMBERS["a"], "width 1": 2.0, "width 2": 3.0})
+    names = lambda *args: list(selected(table, *args).values.columns)  # noqa: E731
+    assert names(["c,a"]) == ["a", "c"]
+    assert names(["a,b"]) == ["a,b"]
+    assert names(["width*", "0"]) == ["a", "width 1", "width 2"]
+    assert names([], ["b", "width*", "a,b"]) == ["a", "c"]
+
+
+def test_labels_are_known_and_not_clustered():
+    table = NUMBERS.assign(kind=["x", "y"] * 10)
+    selection = selected(table, label="kind")
+    assert list(selection.values.columns) == ["a", "b", "c"]
+    assert selection.known.levels == ["x", "y"]
+    assert selection.known.codes == [0, 1] * 10
+    beside = selected(NUMBERS, label="y", others={"y": np.arange(20)})
+    assert len(beside.known.levels) == 20
+
+
+def test_a_column_that_looks_like_labels_is_hinted_at():
+    table = NUMBERS.assign(Class=np.arange(20) // 5)
+    assert "--label Class" in selected(table).hint
+    assert selected(table, label="Class").hint is None
+    assert selected(NUMBERS).hint is None
+
+
+def test_useless_columns_are_left_out_unless_asked_for():
+    table = NUMBERS.assign(
+        id=np.arange(1, 21),
+        flat=7,
+        none=np.nan,
+        when=pd.date_range("2020-01-01", periods=20),
+    )
+    selection = selected(table)
+    assert list(selection.values.columns) == ["a", "b", "c"]
+    assert list(selection.left_out) == ["id", "flat", "none", "when"]
+    assert list(selected(table, ["id,flat"]).values.columns) == ["id", "flat"]
+
+
+def test_sparse_rows_have_no_columns_to_choose():
+    loaded = Loaded(csr_array([[1, 0], [0, 2]]), "x.mtx", "mtx", words=("a", "b"))
+    assert select(loaded, [], [], None).words == ("a", "b")
+    with pytest.raises(InputError, match="for tables"):
+        select(loaded, ["a"], [], None)
+    with pytest.raises(InputError, match="labels"):
+        select(loaded, [], [], "y")

@@ -1,0 +1,234 @@
+"""`mixwood fit`, driven as a user would: files, choices, results, exit codes, messages."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse
+
+import mixwood as mw
+
+
+def write_npy(path, X):
+    np.save(path, X)
+
+
+def write_docword(path, X):
+    counts = sparse.coo_array(np.round(np.abs(X)))
+    rows = [
+        f"{i + 1} {j + 1} {int(v)}" for i, j, v in zip(*counts.coords, counts.data, strict=True)
+    ]
+    Path(path).write_text("\n".join([str(len(X)), "2", str(len(rows)), *rows]) + "\n")
+
+
+WRITERS = {
+    "x.csv": lambda path, X: pd.DataFrame(X).to_csv(path, index=False, header=False),
+    "x.tsv": lambda path, X: pd.DataFrame(X).to_csv(path, index=False, sep="\t"),
+    "x.csv.gz": lambda path, X: pd.DataFrame(X).to_csv(path, index=False),
+    "x.parquet": lambda path, X: pd.DataFrame(X, columns=["a", "b"]).to_parquet(path),
+    "x.npy": write_npy,
+    "x.npz": lambda path, X: np.savez(path, X=X, y=np.arange(len(X))),
+    "x.mtx": lambda path, X: scipy_io.mmwrite(path, sparse.coo_array(np.round(np.abs(X)))),
+    "docword.x.txt": write_docword,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_is_clustered(mixwood, blobs, quick, name):
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    WRITERS[name](name, blobs[["x", "y2"]].to_numpy())
+    result = mixwood("fit", name, *quick, "--no-report", "--json")
+    assert result.exit_code == 0, result.output
+    outcome = json.loads(result.stdout)
+    sparse_counts = name.endswith(("mtx", "txt"))
+    assert outcome["likelihood"] == ("Multinomial" if sparse_counts else "Gaussian")
+    assert (outcome["rows"], outcome["columns"]) == (36, 2)
+    assert mw.load(outcome["folder"]).labels.shape == (2, 20, 36)
+    assert outcome["report"] is None
+
+
+def test_standard_input(mixwood, table, quick):
+    content = table.read_bytes()
+    for text in (content, gzip.compress(content)):
+        result = mixwood(
+            "fit", "-", "--exclude", "kind", *quick, "--no-report", "--json", input=text
+        )
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["source"] == "standard input"
+    assert Path("stdin-run").is_dir()
+    assert Path("stdin-run-2").is_dir()
+
+
+def test_a_whole_run(mixwood, table, quick):
+    result = mixwood("fit", table, "--label", "kind", *quick)
+    assert result.exit_code == 0, result.output
+    folder = Path("trees-run")
+    assert {entry.name for entry in folder.iterdir()} >= {"report.html", "run.log", "input.json"}
+    assert "Gaussian (all 2 columns are numbers)" in result.stderr
+    assert "Number of clusters" in result.stdout
+    assert "Adjusted Rand index with 'kind': 1.000" in result.stdout
+    assert "trees-run/report.html" in result.stdout
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert "adjusted Rand index 1.000" in report
+    assert "Gaussian (all 2 columns are numbers)" in (folder / "run.log").read_text()
+    posterior = mw.load(folder)
+    assert posterior.columns == ("x", "y2")
+    assert posterior.settings["seed"]["entropy"] == 1
+
+
+def test_the_draws_are_those_of_sample(mixwood, table, blobs, quick):
+    mixwood("fit", table, "--columns", "x,y2", *quick, "--no-report", "--prior", "DP")
+    model = mw.Mixture(mw.Gaussian(), mw.DirichletProcess())
+    X = blobs[["x", "y2"]]
+    expected = mw.sample(model, X, draws=20, warmup=10, chains=2, seed=1, progress=False)
+    np.testing.assert_array_equal(mw.load("trees-run").labels, expected.labels)
+
+
+def test_the_json_object_is_whole(mixwood, table, quick):
+    result = mixwood("fit", table, "--label", "kind", *quick, "--json", "-o", "out")
+    outcome = json.loads(result.stdout)
+    assert outcome["folder"] == "out"
+    assert Path(outcome["report"]).is_file()
+    assert outcome["adjusted_rand"] == 1.0
+    assert outcome["n_clusters"] == 3
+    assert sum(outcome["n_clusters_probabilities"].values()) == pytest.approx(1)
+    assert outcome["probability"] == max(outcome["n_clusters_probabilities"].values())
+    assert outcome["finished"] is True
+    assert outcome["seconds"] > 0
+    assert outcome["r_hat"] is None or outcome["r_hat"] > 0.9
+    assert outcome["convergence"] in ("good", "fair", "poor", "unknown")
+
+
+def test_options_reach_the_run(mixwood, table, quick):
+    options = [
+        "--sampler",
+        "Split-Merge",
+        "--prior",
+        "pitman_yor",
+        "--likelihood",
+        "Spherical-Gaussian",
+    ]
+    result = mixwood(
+        "fit",
+        table,
+        "--exclude",
+        "kind",
+        *quick,
+        "--no-report",
+        "--thin",
+        2,
+        "--init",
+        "one",
+        *options,
+    )
+    assert result.exit_code == 0, result.output
+    posterior = mw.load("trees-run")
+    assert isinstance(posterior.model.prior, mw.PitmanYor)
+    assert isinstance(posterior.model.likelihood, mw.SphericalGaussian)
+    assert posterior.settings["sampler"].startswith("SplitMerge")
+    assert (posterior.settings["thin"], posterior.settings["init"]) == (2, "one")
+    assert "as asked for" in result.stderr
+
+
+def test_quiet_says_nothing(mixwood, table, quick):
+    result = mixwood("fit", table, "--exclude", "kind", *quick, "--no-report", "-q")
+    assert result.exit_code == 0
+    assert result.output == ""
+
+
+def test_an_existing_run_is_kept_unless_forced(mixwood, table, quick):
+    arguments = ("fit", table, "--exclude", "kind", *quick, "--no-report", "-o", "out")
+    assert mixwood(*arguments).exit_code == 0
+    again = mixwood(*arguments, "--seed", "2")
+    assert again.exit_code == 2
+    assert "--force" in again.stderr
+    assert mw.load("out").settings["seed"]["entropy"] == 1
+    assert mixwood(*arguments, "--seed", "2", "--force").exit_code == 0
+    assert mw.load("out").settings["seed"]["entropy"] == 2
+    Path("out/notes.txt").write_text("mine")
+    refused = mixwood(*arguments, "--seed", "3", "--force")
+    assert refused.exit_code == 2
+    assert "notes.txt" in refused.stderr
+    assert mw.load("out").settings["seed"]["entropy"] == 2
+
+
+def test_a_folder_of_other_files_is_never_touched(mixwood, table, quick):
+    Path("mine").mkdir()
+    Path("mine/notes.txt").write_text("mine")
+    for more in ((), ("--force",)):
+        result = mixwood("fit", table, *quick, "-o", "mine", *more)
+        assert result.exit_code == 2
+        assert "mine holds other files" in result.stderr
+    assert [entry.name for entry in Path("mine").iterdir()] == ["notes.txt"]
+
+
+def test_a_time_limit_ends_the_run_and_says_how_to_go_on(mixwood, table):
+    result = mixwood(
+        *("fit", table, "--exclude", "kind", "--draws", 10**5, "--warmup", 0, "--thin", 200),
+        *("--chains", 1, "--max-seconds", 3, "--no-report", "-o", "out"),
+    )
+    assert result.exit_code == 0, result.output
+    assert "warning: stopped early" in result.stderr
+    assert "mixwood resume out" in result.stdout
+
+
+BAD = {
+    "no file": (["none.csv"], "none.csv does not exist"),
+    "no such column": (["trees.csv", "--columns", "x,z"], "no column 'z'.*x, y2, kind"),
+    "no such label": (["trees.csv", "--label", "species"], "no column 'species'"),
+    "nothing left": (["trees.csv", "--exclude", "*"], "no column is left"),
+    "no such likelihood": (["trees.csv", "--likelihood", "cauchy"], "must be one of gaussian"),
+    "no such prior": (["trees.csv", "--prior", "flat"], "must be one of nggp"),
+    "no such sampler": (["trees.csv", "--sampler", "nuts"], "must be one of tree"),
+    "no such start": (["trees.csv", "--init", "kmeans"], "must be one of ibhc"),
+    "no draws": (["trees.csv", "--draws", "0"], "--draws"),
+    "wrong likelihood": (
+        ["trees.csv", "--exclude", "kind", "--likelihood", "poisson"],
+        "trees.csv has .* in row 0, column 0",
+    ),
+    "text for numbers": (["trees.csv", "--likelihood", "gaussian"], r"'kind'.*trees\.csv"),
+    "a slip": (["slip.csv"], r"slip\.csv: column 'b' holds numbers, but 'abc' in row 2"),
+    "a ragged table": (["ragged.csv"], r"ragged\.csv: line 3 has 3 columns"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_wrong_input_ends_with_two_and_a_short_message(mixwood, table, case):
+    arguments, message = BAD[case]
+    Path("slip.csv").write_text("a,b\n1,2\n2,3\n3,abc\n" + "4,5\n" * 9)
+    Path("ragged.csv").write_text("a,b\n1,2\n3,4,5\n")
+    result = mixwood("fit", *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    text = " ".join(result.stderr.replace("│", " ").split())
+    assert re.search(message, text), text
+    assert "Traceback" not in text
+    if result.stderr.startswith("error"):
+        assert len(result.stderr.strip().splitlines()) <= 2
+    assert not list(Path().glob("*-run"))
+
+
+def test_debug_shows_where(mixwood):
+    result = mixwood("fit", "none.csv", "--debug")
+    assert isinstance(result.exception, ValueError)
+
+
+def test_other_failures_end_with_one(mixwood, table, quick, monkeypatch):
+    import mixwood as package
+
+    def fail(*_, **__):
+        raise RuntimeError("the chain broke")
+
+    monkeypatch.setattr(package, "sample", fail)
+    result = mixwood("fit", table, "--exclude", "kind", *quick)
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "error: the chain broke"
+    assert not Path("trees-run").exists()

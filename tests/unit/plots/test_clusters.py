@@ -1,0 +1,190 @@
+"""Pictures of the data: what is drawn, not only that nothing raised."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.contour import ContourSet
+from matplotlib.figure import Figure
+
+from mixwood.descriptions import item_certainty
+from mixwood.families import (
+    Bernoulli,
+    Categorical,
+    DiagonalGaussian,
+    Gaussian,
+    Multinomial,
+    Poisson,
+    Product,
+)
+from mixwood.plots import overview, plot_clusters
+from mixwood.plots.clusters import UNSURE
+from mixwood.plots.plane import plane_of
+from mixwood.plots.style import COLOURS
+
+
+def new_axes():
+    return Figure(layout="constrained").add_subplot()
+
+
+def marks(axes):
+    """Return the points that were scattered, their colours and whether they are filled."""
+    found = [c for c in axes.collections if not isinstance(c, ContourSet)]
+    points = np.concatenate([c.get_offsets() for c in found])
+    colours = [to_hex(c.get_edgecolor()[0]) for c in found for _ in c.get_offsets()]
+    filled = [len(c.get_facecolor()) > 0 for c in found for _ in c.get_offsets()]
+    return np.asarray(points), colours, filled
+
+
+def contours(axes):
+    return [c for c in axes.collections if isinstance(c, ContourSet)]
+
+
+def test_two_columns_are_drawn_as_they_are(make_posterior):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    posterior = make_posterior(Gaussian(), X=X)
+    axes = plot_clusters(posterior, ax=new_axes())
+    points, colours, filled = marks(axes)
+    estimate = posterior.point_estimate()
+    sure = item_certainty(posterior, estimate) >= UNSURE
+    for row in range(12):
+        (at,) = np.flatnonzero(np.all(np.isclose(points, X[row]), axis=1))
+        assert colours[at].upper() == COLOURS[estimate[row] % 8]
+        assert filled[at] == sure[row]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("column 0", "column 1")
+    assert axes.get_title().startswith(f"12 items, {estimate.max() + 1} cluster")
+
+
+def test_contours_are_those_of_the_predictive_density(make_posterior):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    posterior = make_posterior(Gaussian(), X=X)
+    (drawn,) = contours(plot_clusters(posterior, ax=new_axes()))
+    at_items = posterior.log_density(X)
+    shares = [np.mean(at_items >= level) for level in drawn.levels]
+    np.testing.assert_allclose(shares, [0.99, 0.9, 0.5], atol=0.026)
+    corners = np.concatenate([p.vertices for p in drawn.get_paths()[-1:]])
+    np.testing.assert_allclose(posterior.log_density(corners), drawn.levels[-1], atol=0.05)
+    assert not contours(plot_clusters(posterior, ax=new_axes(), density=False))
+
+
+def test_one_column_has_a_histogram_and_a_density(make_posterior):
+    X = np.random.default_rng(1).normal(size=(50, 1))
+    posterior = make_posterior(Gaussian(), X=X)
+    axes = plot_clusters(posterior, ax=new_axes())
+    area = sum(bar.get_height() * bar.get_width() for bar in axes.patches)
+    assert area == pytest.approx(1)
+    points, _, _ = marks(axes)
+    np.testing.assert_allclose(np.sort(points[:, 0]), np.sort(X[:, 0]))
+    curve = next(line for line in axes.lines if line.get_label() == "predictive density")
+    grid, density = curve.get_data()
+    np.testing.assert_allclose(density, np.exp(posterior.log_density(np.asarray(grid)[:, None])))
+    low, high = axes.get_ylim()
+    assert low < points[0, 1] < 0
+    assert high > max(*density, *(bar.get_y() + bar.get_height() for bar in axes.patches))
+
+
+def test_more_columns_are_drawn_by_components(make_posterior):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(30, 5)) * [1, 10, 100, 1, 1] + rng.normal(size=(30, 1))
+    posterior = make_posterior(Gaussian(), X=X)
+    axes = plot_clusters(posterior, ax=new_axes())
+    points, _, _ = marks(axes)
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+    values = np.linalg.svd(standard, compute_uv=False)
+    np.testing.assert_allclose(np.linalg.norm(points, axis=0), values[:2])
+    assert not contours(axes)
+    assert f"({values[0] ** 2 / (values**2).sum():.0%} of variance)" in axes.get_xlabel()
+
+
+def test_components_of_wide_tables_and_of_sparse_counts_agree_with_the_plain_ones(make_posterior):
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(rng.gamma(0.3, 2.0, size=(3, 600))[rng.integers(0, 3, 200)])
+    counts[:, 0] += 1
+    posterior = make_posterior(Multinomial(), X=counts)
+    plane = plane_of(posterior, np.arange(200))
+    roots = np.sqrt(counts / counts.sum(axis=1, keepdims=True))
+    left, values, _ = np.linalg.svd(roots - roots.mean(axis=0), full_matrices=False)
+    plain = left[:, :2] * values[:2]
+    np.testing.assert_allclose(np.abs(plane.points), np.abs(plain), atol=1e-8)
+    assert not plane.own
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "X"),
+    [
+        (Categorical(), np.arange(36).reshape(12, 3) % 4),
+        (Bernoulli(), np.arange(36).reshape(12, 3) % 2),
+        (Poisson(), np.arange(24).reshape(12, 2)),
+        (
+            DiagonalGaussian(),
+            np.where(np.arange(36).reshape(12, 3) % 5, np.arange(36).reshape(12, 3), np.nan),
+        ),
+    ],
+)
+def test_other_data(make_posterior, likelihood, X):
+    axes = plot_clusters(make_posterior(likelihood, X=X), ax=new_axes())
+    points, _, _ = marks(axes)
+    assert points.shape == (12, 2)
+    assert np.all(np.isfinite(points))
+
+
+def test_codes_of_a_mixed_table_are_indicators(make_posterior):
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.normal(size=30), rng.integers(0, 3, 30), rng.normal(size=30)])
+    likelihood = Product({(0, 2): Gaussian(), 1: Categorical()})
+    plane = plane_of(make_posterior(likelihood, X=X), np.arange(30))
+    wide = np.column_stack([X[:, 0], X[:, [1]] == [0, 1, 2], X[:, 2]])
+    values = np.linalg.svd((wide - wide.mean(axis=0)) / wide.std(axis=0), compute_uv=False)
+    np.testing.assert_allclose(np.linalg.norm(plane.points, axis=0), values[:2])
+    two_columns = make_posterior(Categorical(), X=X[:, [1, 1]])
+    assert not plane_of(two_columns, np.arange(30)).own
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_items_that_are_all_alike(make_posterior, d):
+    posterior = make_posterior(Gaussian(), X=np.ones((6, d)), clusters=1)
+    axes = plot_clusters(posterior, ax=new_axes())
+    assert len(marks(axes)[0]) == 6
+    assert axes.get_title() == "6 items, 1 cluster"
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_one_item(make_posterior, d):
+    axes = plot_clusters(make_posterior(Gaussian(), X=np.ones((1, d))), ax=new_axes())
+    assert axes.get_title() == "1 item, 1 cluster"
+
+
+def test_hundreds_of_clusters(make_posterior):
+    posterior = make_posterior(items=600, clusters=550, draws=1, chains=1)
+    axes = plot_clusters(posterior, ax=new_axes())
+    assert len(marks(axes)[0]) == 600
+    axes.get_figure().canvas.draw()
+
+
+def test_of_many_items_a_sample_is_drawn_and_the_title_says_so(make_posterior):
+    posterior = make_posterior(items=300, draws=3)
+    axes = plot_clusters(posterior, ax=new_axes(), max_items=50)
+    assert len(marks(axes)[0]) == 50
+    assert axes.get_title().startswith("50 of 300 items, ")
+
+
+def test_column_names_are_on_the_axes(make_posterior):
+    from dataclasses import replace
+
+    posterior = replace(make_posterior(), columns=("width", "height"))
+    axes = plot_clusters(posterior, ax=new_axes())
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("width", "height")
+    with pytest.raises(ValueError, match="a picture of the data needs the data X"):
+        plot_clusters(replace(posterior, X=None), ax=new_axes())
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_overview_shows_every_item_and_every_draw(make_posterior, d):
+    X = np.random.default_rng(0).normal(size=(12, d))
+    posterior = make_posterior(Gaussian(), X=X)
+    partition, counts, joints = overview(posterior).axes
+    assert len(marks(partition)[0]) == 12
+    assert sum(bar.get_height() for bar in counts.patches) == pytest.approx(1)
+    np.testing.assert_array_equal([line.get_ydata() for line in joints.lines], posterior.log_joint)
+    assert all(axes.get_xlabel() for axes in (partition, counts, joints))

@@ -1,0 +1,221 @@
+"""The page of a report: what it says, that it is well formed, and that nothing in it can run."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import mixwood as mw
+import mixwood.report.digest
+import mixwood.report.sections
+import mixwood.report.tree
+from mixwood.report import About, Digest, Known, write_report
+from mixwood.report import render as rendered
+from mixwood.testing import seed_of
+
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """The elements of a page with their attributes, and its text outside of scripts and styles."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements = []
+        self.text = ""
+        self.data = {}
+        self._open = []
+        self.feed(text)
+        self.close()
+        assert not self._open, self._open
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self._open.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self._open.pop()[0] == tag, tag
+
+    def handle_data(self, data):
+        tag, attributes = self._open[-1] if self._open else ("", {})
+        if tag == "script" and attributes.get("type") == "application/json":
+            self.data[attributes["id"]] = json.loads(data)
+        elif tag not in ("script", "style"):
+            self.text += " " + data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def render(posterior, about, folder=None):
+    return rendered(Digest(posterior, about), folder)
+
+
+def fitted(X, likelihood, name, **options):
+    options = {"draws": 20, "warmup": 20, "chains": 2, "progress": False} | options
+    return mw.sample(mw.Mixture(likelihood), X, seed=seed_of(name), **options)
+
+
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """Leave out what takes the most time, where a test is about something else."""
+    monkeypatch.setattr(mixwood.report.sections, "_drawn", lambda *_, **__: "")
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    rng = np.random.default_rng(seed_of("blobs"))
+    return rng.normal(size=(60, 2)) + 9 * np.repeat(np.arange(3), 20)[:, None]
+
+
+@pytest.fixture(scope="module")
+def posterior(blobs):
+    return fitted(blobs, mw.Gaussian(), "page")
+
+
+@pytest.fixture(scope="module")
+def text(posterior):
+    known = Known("kind", np.repeat(np.arange(3), 20).tolist(), ["a", "b", "c"])
+    about = About("blobs.csv", "all 2 columns are numbers", known, None, {"id": "numbers the rows"})
+    return render(posterior, about, "my run")
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+def test_the_answer_is_there(page, posterior):
+    assert "3 clusters, with probability" in re.sub(r"\s+", " ", page.text)
+    assert "adjusted Rand index 1.000" in page.text
+    assert "Clusters of blobs.csv" in page.text
+    assert "60 rows and 2 columns" in page.text
+    assert "numbers the rows" in page.text
+    for quantity in posterior.summary().index:
+        assert quantity in page.text
+
+
+def test_every_part_is_there_and_is_linked(page):
+    sections = [attributes["id"] for attributes in page.all("section")]
+    assert sections == ["answer", "clusters", "pictures", "hierarchy", "chains", "run"]
+    links = [attributes["href"] for attributes in page.all("a")]
+    assert all(link[1:] in sections for link in links)
+    assert len(page.all("img")) == 4
+    assert all(image["alt"] for image in page.all("img"))
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_run_that_is_not_long_enough_says_how_to_go_on(page, posterior):
+    assert mixwood.report.judge(posterior).level != "good"
+    assert re.search(r"mixwood resume 'my run' --draws \d+00", page.text)
+
+
+def test_nothing_comes_from_outside(text, page):
+    assert "http:" not in text.split("<main>")[0]
+    for _, attributes in page.elements:
+        for key in ("src", "href", "data", "action", "srcset"):
+            assert attributes.get(key, "#").startswith(("#", "data:image/png;base64,"))
+    assert not re.search(r"https?://|//[a-z0-9.-]+\.[a-z]{2,}/|url\((?!#)|@import", text)
+    policy = next(a["content"] for a in page.all("meta") if "http-equiv" in a)
+    assert "default-src 'none'" in policy
+    assert "script-src 'sha256-" in policy
+
+
+def test_the_names_of_others_are_only_text(blobs):
+    import pandas as pd
+
+    posterior = fitted(pd.DataFrame(blobs, columns=[EVIL, "b"]), mw.Gaussian(), "evil")
+    known = Known(EVIL, [0] * 60, [EVIL])
+    about = About(EVIL, EVIL, known, None, {EVIL: EVIL}, EVIL)
+    text = render(posterior, about, EVIL)
+    page = Page(text)
+    assert page.text.count("<script>alert(1)</script>") >= 6
+    assert len(page.all("script")) == 2
+    assert "onerror" not in {key for _, attributes in page.elements for key in attributes}
+    assert len(page.all("img")) == 4
+
+
+def test_data_cannot_end_their_element():
+    from mixwood.report.pieces import data_block
+
+    text = data_block("x", {"a": "</script><script>alert(1)</script><!--", "b": "\u2028&"})
+    assert text.count("<") == 2
+    assert Page(text).data["x"]["a"] == "</script><script>alert(1)</script><!--"
+
+
+def test_the_tree_of_the_page(page, posterior):
+    tree = page.data["tree-data"]
+    assert sorted(tree["rows"]) == list(range(60))
+    assert len(tree["nodes"]) == 2 * 60 - 1
+    assert tree["nodes"][-1][:2] == [0, 60]
+    estimate = posterior.point_estimate()
+    assert tree["clusters"] == estimate[tree["rows"]].tolist()
+
+
+def test_one_item_and_one_cluster():
+    page = Page(render(fitted([[1.0, 2.0]], mw.Gaussian(), "one"), About("x")))
+    assert "1 cluster, with probability" in re.sub(r"\s+", " ", page.text)
+    assert page.data["tree-data"]["nodes"] == [[0, 1, 0.0, None, None, None]]
+
+
+def test_hundreds_of_clusters(make_posterior):
+    X = np.random.default_rng(seed_of("hundreds")).normal(size=(600, 2))
+    posterior = make_posterior(mw.Gaussian(), X=X, items=600, clusters=300, draws=3)
+    page = Page(render(posterior, About("x")))
+    assert " more" in page.text
+    assert len(page.all("table")) == 3
+
+
+def test_counts_with_words_name_them():
+    rng = np.random.default_rng(seed_of("counts"))
+    counts = csr_array(rng.poisson(np.repeat([[9, 0.1, 0.1], [0.1, 9, 0.1]], 15, axis=0)))
+    posterior = fitted(counts, mw.Multinomial(), "counts")
+    page = Page(render(posterior, About("bag", words=[EVIL, "birch", "fir"])))
+    assert "birch" in page.text
+    assert len(page.all("script")) == 2
+    assert "<script>alert(1)</script>" in page.text
+
+
+def test_a_run_without_data_says_so(tmp_path, posterior):
+    posterior.save(tmp_path / "run", include_data=False)
+    page = Page(render(mw.load(tmp_path / "run"), About("x")))
+    assert "saved without its data" in page.text
+    assert "tree-data" not in page.data
+
+
+def test_a_large_run_is_sampled_and_says_so(posterior, monkeypatch, without_pictures):
+    monkeypatch.setattr(mixwood.report.tree, "MOST_ROWS", 20)
+    monkeypatch.setattr(mixwood.report.tree, "MOST_LEAVES", 10)
+    page = Page(render(posterior, About("x")))
+    assert "a sample of 20 of the 60 items" in page.text
+    assert "The 10 highest groups" in page.text
+    tree = page.data["tree-data"]
+    assert len(tree["rows"]) == 20
+    assert len(tree["nodes"]) == 19
+
+
+def test_many_draws_are_thinned_for_the_estimate_and_it_says_so(
+    posterior, monkeypatch, without_pictures
+):
+    monkeypatch.setattr(mixwood.report.digest, "MOST_LABELS", 60 * 2 * 7)
+    digest = Digest(posterior, About("x"))
+    assert digest.thinned.labels.shape == (2, 7, 60)
+    assert "from 7 of each chain's 20 draws" in " ".join(Page(rendered(digest)).text.split())
+
+
+def test_writing_replaces_the_file_whole(tmp_path, posterior, without_pictures):
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    write_report(posterior, target)
+    assert target.read_text(encoding="utf-8").endswith("</html>\n")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+    with pytest.raises(OSError, match="nowhere"):
+        write_report(posterior, tmp_path / "nowhere" / "report.html")

@@ -1,0 +1,174 @@
+"""Every reader on good files: what comes out is what was written."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse
+
+from mixwood.readers import read
+
+TABLE = pd.DataFrame({"a": [1.5, 2.5, -3.0], "b": [4, 5, 6], "c": ["x", "y", "x"]})
+
+
+def written(path, text):
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "separator"),
+    [("t.csv", ","), ("t.tsv", "\t"), ("t.csv", ";"), ("t.txt", "|"), ("t.dat", "\t")],
+)
+def test_text_tables(tmp_path, name, separator):
+    loaded = read(written(tmp_path / name, TABLE.to_csv(sep=separator, index=False)))
+    pd.testing.assert_frame_equal(loaded.values, TABLE, check_dtype=False)
+    assert loaded.format == "csv"
+    assert loaded.source.endswith(name)
+    assert not loaded.sparse
+
+
+def test_blanks_separate_columns_too(tmp_path):
+    loaded = read(written(tmp_path / "t.txt", "1.0  2.0\n 3.0  4.5\n"))
+    np.testing.assert_array_equal(loaded.values, [[1.0, 2.0], [3.0, 4.5]])
+    assert list(loaded.values.columns) == ["column 0", "column 1"]
+
+
+def test_a_first_line_of_numbers_is_no_header_unless_one_says_so(tmp_path):
+    path = written(tmp_path / "t.csv", "2001,2002\n1,2\n3,4\n")
+    assert read(path).values.shape == (3, 2)
+    assert list(read(path, header=True).values.columns) == ["2001", "2002"]
+    numbered = written(tmp_path / "n.csv", ",0,1\nr,1.5,2\n")
+    assert list(read(numbered).values.columns) == ["Unnamed: 0", "0", "1"]
+    letters = written(tmp_path / "u.csv", "a,b\nc,d\n")
+    assert read(letters).values.shape == (1, 2)
+    assert read(letters, header=False).values.shape == (2, 2)
+
+
+def test_decimal_commas_byte_order_marks_and_quotes(tmp_path):
+    text = '\ufeff"weight, kg";height\n1,5;2,25\n3,0;4,5\n'
+    loaded = read(written(tmp_path / "t.csv", text))
+    assert list(loaded.values.columns) == ["weight, kg", "height"]
+    np.testing.assert_array_equal(loaded.values, [[1.5, 2.25], [3.0, 4.5]])
+    (tmp_path / "wide.csv").write_bytes("a,b\n1,2\n".encode("utf-16"))
+    assert list(read(str(tmp_path / "wide.csv")).values.columns) == ["a", "b"]
+
+
+def test_missing_entries(tmp_path):
+    loaded = read(written(tmp_path / "t.csv", "a,b\n1,\n?,2\nNA,3\n"))
+    np.testing.assert_array_equal(loaded.values, [[1, np.nan], [np.nan, 2], [np.nan, 3]])
+
+
+def test_one_column(tmp_path):
+    np.testing.assert_array_equal(
+        read(written(tmp_path / "t.csv", "9\n8\n7\n")).values, [[9], [8], [7]]
+    )
+
+
+def test_row_names_without_a_column_name(tmp_path):
+    loaded = read(written(tmp_path / "r.txt", "a\tb\nfirst\t1\t2\nsecond\t3\t4\n"))
+    np.testing.assert_array_equal(loaded.values, [[1, 2], [3, 4]])
+
+
+def test_gzip_is_undone(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(TABLE.to_csv(index=False).encode()))
+    pd.testing.assert_frame_equal(read(str(path)).values, TABLE, check_dtype=False)
+
+
+def test_standard_input(monkeypatch):
+    stdin = SimpleNamespace(buffer=io.BytesIO(b"a\tb\n1\t2\n"), isatty=lambda: False)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    loaded = read("-")
+    np.testing.assert_array_equal(loaded.values, [[1, 2]])
+    assert loaded.source == "standard input"
+
+
+def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    TABLE.to_parquet(tmp_path / "t.parquet")
+    pd.testing.assert_frame_equal(read(str(tmp_path / "t.parquet")).values, TABLE)
+
+
+def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ValueError, match=r"mixwood\[parquet\]"):
+        read(str(tmp_path / "t.parquet"))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npy(tmp_path, order):
+    X = np.asarray(np.arange(6.0).reshape(3, 2), order=order)
+    np.save(tmp_path / "x.npy", X)
+    np.testing.assert_array_equal(read(str(tmp_path / "x.npy")).values, X)
+
+
+def test_npy_of_one_dimension_and_of_records(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(3))
+    assert read(str(tmp_path / "x.npy")).values.shape == (3, 1)
+    np.save(tmp_path / "r.npy", np.array([(1, 2.5)], dtype=[("n", "i4"), ("v", "f8")]))
+    assert list(read(str(tmp_path / "r.npy")).values.columns) == ["n", "v"]
+
+
+def test_npz_dense_with_labels(tmp_path):
+    np.savez(tmp_path / "x.npz", X=np.eye(3), y=[0, 1, 2], note=[1])
+    loaded = read(str(tmp_path / "x.npz"))
+    np.testing.assert_array_equal(loaded.values, np.eye(3))
+    assert list(loaded.others) == ["y"]
+
+
+COUNTS = sparse.csr_array([[0, 3, 0], [1, 0, 0], [0, 0, 0], [2, 0, 7]])
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_npz_sparse(tmp_path, kind):
+    sparse.save_npz(tmp_path / "x.npz", COUNTS.asformat(kind))
+    loaded = read(str(tmp_path / "x.npz"))
+    assert loaded.sparse
+    np.testing.assert_array_equal(loaded.values.toarray(), COUNTS.toarray())
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_matrix_market(tmp_path, packed):
+    path = tmp_path / "x.mtx"
+    scipy_io.mmwrite(path, COUNTS)
+    if packed:
+        path = path.with_suffix(".mtx.gz")
+        path.write_bytes(gzip.compress((tmp_path / "x.mtx").read_bytes()))
+    loaded = read(str(path))
+    np.testing.assert_array_equal(loaded.values.toarray(), COUNTS.toarray())
+    scipy_io.mmwrite(tmp_path / "dense.mtx", np.eye(2) + 0.5)
+    np.testing.assert_array_equal(read(str(tmp_path / "dense.mtx")).values, np.eye(2) + 0.5)
+
+
+def docword(folder, name="docword.small.txt"):
+    lines = ["4", "3", "4", "1 2 3", "2 1 1", "4 1 2", "4 3 7"]
+    return written(folder / name, "\n".join(lines) + "\n")
+
+
+def test_docword_and_its_vocabulary(tmp_path):
+    loaded = read(docword(tmp_path))
+    np.testing.assert_array_equal(loaded.values.toarray(), COUNTS.toarray())
+    assert loaded.words is None
+    written(tmp_path / "vocab.small.txt", "ash\nbirch\nfir\n")
+    assert read(docword(tmp_path)).words == ("ash", "birch", "fir")
+    packed = tmp_path / "docword.small.txt.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "docword.small.txt").read_bytes()))
+    assert read(str(packed)).words == ("ash", "birch", "fir")
+    other = written(tmp_path / "words.txt", "A\nB\nC\n")
+    assert read(str(packed), words=other).words == ("A", "B", "C")
+
+
+def test_the_content_tells_the_format_where_the_name_does_not(tmp_path):
+    assert read(docword(tmp_path, "bag.txt")).format == "docword"
+    np.save(tmp_path / "x.npy", np.eye(2))
+    (tmp_path / "x.npy").rename(tmp_path / "x")
+    assert read(str(tmp_path / "x")).format == "npy"
