@@ -12,6 +12,7 @@ from benchmarks import (
     prediction,
     record,
     samplers,
+    scale,
     storage,
     tree_sampler,
     trees,
@@ -32,6 +33,7 @@ def main(names: list[str]) -> None:
         *prediction.BENCHMARKS,
         *custom_family.BENCHMARKS,
         *estimates.BENCHMARKS,
+        *scale.BENCHMARKS,
     )
     known = {benchmark.__name__: benchmark for benchmark in benchmarks}
     for name in names:

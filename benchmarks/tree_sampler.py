@@ -28,10 +28,11 @@ class Run(TimedChain):
     def __init__(self, model: mw.Mixture, X: Any, sampler: Any, seed: int, init: Any) -> None:
         data = model.likelihood.check(X)
         explicit = mw.Mixture(model.likelihood.resolve(data), model.prior)
+        family = bind_family(explicit, data, sampler)
         begun = time.thread_time()
-        labels = start_from(init, explicit, data)(np.random.SeedSequence(seed))
+        labels = start_from(init, explicit, data, sampler)(np.random.SeedSequence(seed), family)
         spent = time.thread_time() - begun
-        super().__init__(explicit, data, labels, sampler, seed)
+        super().__init__(explicit, data, labels, sampler, seed, family)
         self.seconds += spent
         self.times = [self.seconds]
 

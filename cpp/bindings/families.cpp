@@ -135,6 +135,19 @@ void bind_families(nb::module_& m) {
             return handed_over(std::move(values));
           },
           "log P(x_i) of every row, row constants left out.")
+      .def(
+          "leaves",
+          [](const AnyFamily& f, Input<double, 2> statistics, Rows sizes, Statistic log_apart,
+             Statistic weights) {
+            require(statistics.shape(1) == static_cast<std::size_t>(f.statistic_size()),
+                    "statistics must have the family's statistic_size columns");
+            return f.leaves(as_span(statistics),
+                            leaf_sums(statistics.shape(0), sizes, log_apart, weights));
+          },
+          nb::arg("statistics"), nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"),
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+          nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(),
+          "The family of weighted leaves, each given by its statistic and sums.")
       .def("cluster_statistics", &statistics_by_label, nb::arg("labels"),
            "The statistics of clusters 0 to K-1, one a row; rows of negative labels are left out.")
       .def("log_predictive_table", &log_predictive_table, nb::arg("statistics"), nb::arg("first"),

@@ -10,6 +10,7 @@
 #include "mixwood/chain.hpp"
 #include "mixwood/family/any_statistics.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/leaves.hpp"
 #include "mixwood/family/part.hpp"
 #include "mixwood/family/predictive_table.hpp"
 #include "mixwood/tree/collapse.hpp"
@@ -38,6 +39,8 @@ class AnyForest {
   virtual void rebind(const AnyFamily& family, std::span<const std::int64_t> rows) = 0;
   virtual FlatTree flat() = 0;
   virtual FlatLeaves leaves() = 0;
+  virtual FlatSums leaf_sums(int first, int last) = 0;
+  virtual int statistic_size() const = 0;
   virtual double log_potential() = 0;
   virtual void check() = 0;
   virtual std::pair<std::int64_t, std::int64_t> search_counts() const = 0;
@@ -59,6 +62,9 @@ class AnyFamily : public AnyStatistics {
                                           Stream random, const SamplerOptions& options) const = 0;
   virtual std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule,
                                             TreeSearch search) const = 0;
+  // Weighted leaves as the rows; the arrays must outlive them.
+  virtual std::unique_ptr<AnyFamily> leaves(std::span<const double> statistics,
+                                            LeafSums sums) const = 0;
 };
 
 template <Family F>
@@ -84,9 +90,12 @@ class BoundFamily final : public AnyFamily {
                         double* table) const override {
     mixwood::predictive_table(*family_, statistics, first, end, table);
   }
-  bool has_atoms() const override { return can_draw_atoms(*family_); }
+  bool has_atoms() const override { return RowFamily<F> && can_draw_atoms(*family_); }
   std::unique_ptr<const Part> part(std::vector<std::int32_t> places) const override {
-    return std::make_unique<PartOf<F>>(family_, std::move(places));
+    if constexpr (WeightedFamily<F>)
+      throw nb::type_error("weighted leaves cannot be a part of a product");
+    else
+      return std::make_unique<PartOf<F>>(family_, std::move(places));
   }
   std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels, Stream random,
                                   const SamplerOptions& options) const override {
@@ -95,13 +104,21 @@ class BoundFamily final : public AnyFamily {
           if constexpr (requires { typename ChainOf<Options, F>; })
             return std::make_unique<ChainOf<Options, F>>(family_, prior, labels, random, chosen);
           else
-            throw nb::type_error("this family cannot draw the atoms that the sampler needs");
+            throw nb::type_error("the sampler cannot work with this family");
         },
         options);
   }
   std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule,
                                     TreeSearch search) const override {
     return std::make_unique<BoundForest<F>>(family_, prior, rule, search);
+  }
+  std::unique_ptr<AnyFamily> leaves(std::span<const double> statistics,
+                                    LeafSums sums) const override {
+    if constexpr (WeightedFamily<F> || has_sparse_statistics<F>)
+      throw nb::type_error("this family cannot have leaves of plain statistics");
+    else
+      return std::make_unique<BoundFamily<Leaves<F>>>(
+          std::make_shared<const Leaves<F>>(family_, statistics, sums));
   }
   std::shared_ptr<const F> family() const { return family_; }
 
@@ -139,6 +156,10 @@ class BoundForest final : public AnyForest {
   }
   FlatTree flat() override { return flatten(forest_); }
   FlatLeaves leaves() override { return flat_leaves(forest_); }
+  FlatSums leaf_sums(int first, int last) override {
+    return mixwood::leaf_sums(forest_, first, last);
+  }
+  int statistic_size() const override { return forest_.family().statistic_size(); }
   double log_potential() override {
     const JoinedForest<F> joined(forest_);
     return joined.root() == Arena::none ? 0.0 : forest_.nodes().log_tree[joined.root()];
@@ -162,6 +183,15 @@ class BoundForest final : public AnyForest {
   IncrementalClustering<F> growth_;
   MergeOrder order_;
 };
+
+// The sums of so many leaves, checked.
+inline LeafSums leaf_sums(std::size_t leaves, const Input<std::int64_t, 1>& sizes,
+                          const Input<double, 1>& log_apart, const Input<double, 1>& weights) {
+  require(leaves > 0 && sizes.size() == leaves && log_apart.size() == leaves &&
+              weights.size() == leaves,
+          "sizes, log_apart and weights must have one entry a leaf");
+  return {as_span(sizes), as_span(log_apart), as_span(weights)};
+}
 
 // Builds a family and wraps it. Used in one translation unit a family, so that the samplers are
 // compiled for each of them side by side.

@@ -84,6 +84,21 @@ class PythonForest {
     return result;
   }
 
+  // The weighted leaves `first` to `last - 1`, of all that `leaves` numbers.
+  Dictionary leaf_sums(int first, int last) {
+    require(0 <= first && first <= last && last <= forest_->n_leaves(),
+            "first and last must lie in 0..n_leaves");
+    FlatSums sums = forest_->leaf_sums(first, last);
+    Dictionary result;
+    put(result, "size", sums.size);
+    put(result, "log_apart", sums.log_apart);
+    put(result, "weight", sums.weight);
+    result["statistics"] =
+        to_numpy(std::move(sums.statistics), {static_cast<std::size_t>(last - first),
+                                              static_cast<std::size_t>(forest_->statistic_size())});
+    return result;
+  }
+
  private:
   template <class T>
   static void put(Dictionary& result, const char* name, std::vector<T>& values) {
@@ -158,6 +173,8 @@ void bind_forest(nb::module_& m) {
            "Go on over other data: old row i is rows[i] there, -1 where it is not needed.")
       .def("export", &PythonForest::flat, "The forest joined to one root, as flat arrays.")
       .def("leaves", &PythonForest::leaves, "Of `export` what needs no joining.")
+      .def("leaf_sums", &PythonForest::leaf_sums, nb::arg("first"), nb::arg("last"),
+           "Of some leaves all that is kept of their rows: sizes, sums and statistics.")
       .def(
           "log_potential", [](PythonForest& f) { return f.forest().log_potential(); },
           "log phi of the tree that joins the forest to one root.")

@@ -1,5 +1,6 @@
 #include "family.hpp"
 #include "mixwood/family/multinomial_atoms.hpp"
+#include "mixwood/family/multinomial_leaves.hpp"
 
 namespace mixwood::bindings {
 
@@ -31,6 +32,21 @@ void bind_multinomial(nb::module_& m) {
       nb::arg("starts"), nb::arg("words"), nb::arg("counts"), nb::arg("width"), nb::arg("beta"),
       nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
       "Sparse rows of counts under a symmetric Dirichlet prior.");
+  m.def(
+      "multinomial_leaves",
+      [](Input<std::int64_t, 1> starts, Input<std::int32_t, 1> words, Input<std::int32_t, 1> counts,
+         int width, double beta, Input<std::int64_t, 1> sizes, Input<double, 1> log_apart,
+         Input<double, 1> weights) {
+        check_sparse(as_span(starts), as_span(words), as_span(counts), width);
+        return bound<MultinomialLeaves>(as_span(starts), as_span(words), as_span(counts), width,
+                                        beta,
+                                        leaf_sums(starts.size() - 1, sizes, log_apart, weights));
+      },
+      nb::arg("starts"), nb::arg("words"), nb::arg("counts"), nb::arg("width"), nb::arg("beta"),
+      nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"), nb::keep_alive<0, 1>(),
+      nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 6>(),
+      nb::keep_alive<0, 7>(), nb::keep_alive<0, 8>(),
+      "Weighted leaves of such rows: the counts of each leaf's rows added up, and its sums.");
 }
 
 }  // namespace mixwood::bindings

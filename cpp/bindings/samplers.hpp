@@ -15,14 +15,18 @@
 
 namespace mixwood::bindings {
 
+// Families whose rows move one by one.
+template <class F>
+concept RowFamily = Family<F> && !WeightedFamily<F>;
+
 // Not defined for a family that the sampler cannot work with.
 template <class Options, Family F>
 struct ChainFor;
-template <Family F>
+template <RowFamily F>
 struct ChainFor<GibbsOptions, F> {
   using type = GibbsChain<F>;
 };
-template <Family F>
+template <RowFamily F>
 struct ChainFor<PaperTreeOptions, F> {
   using type = PaperTreeChain<F>;
 };
@@ -30,11 +34,12 @@ template <Family F>
 struct ChainFor<TreeOptions, F> {
   using type = TreeChain<F>;
 };
-template <Family F>
+template <RowFamily F>
 struct ChainFor<SplitMergeOptions, F> {
   using type = SplitMergeChain<F>;
 };
 template <AtomFamily F>
+  requires RowFamily<F>
 struct ChainFor<SliceOptions, F> {
   using type = SliceChain<F>;
 };

@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from mixwood import datasets, partitions, reference, testing
     from mixwood.estimators import MixtureClustering as MixtureClustering
     from mixwood.hierarchy import Hierarchy
+    from mixwood.leaves import WeightedLeaves
     from mixwood.posterior import Posterior
     from mixwood.runs.reading import load
     from mixwood.runs.resume import resume
     from mixwood.sampling import sample
     from mixwood.simulation import simulate
+    from mixwood.streaming import stream_leaves
     from mixwood.trees import bhc, ibhc
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "SphericalGaussian",
     "SplitMerge",
     "Tree",
+    "WeightedLeaves",
     "bhc",
     "conjugate_family",
     "datasets",
@@ -72,6 +75,7 @@ __all__ = [
     "resume",
     "sample",
     "simulate",
+    "stream_leaves",
     "testing",
 ]
 
@@ -80,12 +84,14 @@ _LATER = {
     "Hierarchy": "mixwood.hierarchy",
     "MixtureClustering": "mixwood.estimators",
     "Posterior": "mixwood.posterior",
+    "WeightedLeaves": "mixwood.leaves",
     "bhc": "mixwood.trees",
     "ibhc": "mixwood.trees",
     "load": "mixwood.runs.reading",
     "resume": "mixwood.runs.resume",
     "sample": "mixwood.sampling",
     "simulate": "mixwood.simulation",
+    "stream_leaves": "mixwood.streaming",
 }
 _MODULES = ("datasets", "partitions", "reference", "testing")
 

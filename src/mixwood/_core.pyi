@@ -46,6 +46,9 @@ class Family:
     def log_alone(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """log P(x_i) of every row, row constants left out."""
 
+    def leaves(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
+        """The family of weighted leaves, each given by its statistic and sums."""
+
     def cluster_statistics(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """
         The statistics of clusters 0 to K-1, one a row; rows of negative labels are left out.
@@ -69,6 +72,11 @@ def spherical_gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None,
 
 def multinomial(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, beta: float) -> Family:
     """Sparse rows of counts under a symmetric Dirichlet prior."""
+
+def multinomial_leaves(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, beta: float, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
+    """
+    Weighted leaves of such rows: the counts of each leaf's rows added up, and its sums.
+    """
 
 def categorical(codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pseudo_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
     """
@@ -194,6 +202,11 @@ class Forest:
 
     def leaves(self) -> dict[str, Any]:
         """Of `export` what needs no joining."""
+
+    def leaf_sums(self, first: int, last: int) -> dict[str, Any]:
+        """
+        Of some leaves all that is kept of their rows: sizes, sums and statistics.
+        """
 
     def log_potential(self) -> float:
         """log phi of the tree that joins the forest to one root."""

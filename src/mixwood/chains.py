@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood import hyper
+from mixwood.families.leaves import Leaves
+from mixwood.label_room import LabelRoom
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess, PitmanYor, Prior, start_values
-from mixwood.samplers import PaperTree, Sampler, Slice
+from mixwood.samplers import PaperTree, Sampler, Slice, Tree
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -142,6 +144,11 @@ def bind_family(model: Mixture, X: Data, sampler: Sampler | None = None) -> _cor
         If the chains' `sampler` is given and cannot work with the likelihood.
     """
     family = model.likelihood.bind(X)
+    if isinstance(model.likelihood, Leaves) and not isinstance(sampler, Tree | None):
+        raise TypeError(
+            f"sampler must be mw.Tree() for weighted leaves, got {sampler}: the others move rows "
+            "one by one"
+        )
     if isinstance(sampler, Slice) and not family.has_atoms:
         raise TypeError(
             "sampler Slice() draws the parameters of the clusters, and the likelihood "
@@ -196,14 +203,14 @@ class RunningChain:
     plan : ChainPlan
         How far it goes.
     labels : int32 array of shape (rows, n)
-        Where the labels are written, the caller's: the largest array is not copied about. It
-        has room for all draws, or, with a store, for as many as one file of labels holds.
+        Where the core writes labels, the caller's; with a store, as many draws as one file of
+        labels holds.
     log_constant : float
         What the core leaves out of the joint.
+    room : ChainStore or LabelRoom
+        Where draws go, and checkpoints too if it is a store.
     deadline : float, optional
         When to stop, by the monotonic clock.
-    store : ChainStore, optional
-        Where draws and checkpoints go.
     """
 
     def __init__(
@@ -213,8 +220,8 @@ class RunningChain:
         plan: ChainPlan,
         labels: NDArray[np.int32],
         log_constant: float,
+        room: ChainStore | LabelRoom,
         deadline: float | None = None,
-        store: ChainStore | None = None,
     ) -> None:
         self.plan = plan
         self.iterations = chain.iterations
@@ -224,6 +231,8 @@ class RunningChain:
         self._log_constant = log_constant
         self._deadline = deadline
         self._stopped = self._cut = False
+        self._room = room if isinstance(room, LabelRoom) else None
+        store = None if isinstance(room, LabelRoom) else room
         self._store = store
         self._labels = labels
         self._first = self._first_scalar = 0  # the draws that the arrays begin with
@@ -280,10 +289,17 @@ class RunningChain:
             self._stopped = True
         new = slice(before - self._first_scalar, self.n_draws - self._first_scalar)
         self._values["log_joint"][new] += self._log_constant
+        if self._room is not None and self.n_draws - self._first == len(self._labels):
+            self._write_to(self._room)
         if self._store is not None:
             self._write_full_files(self._store)
             if self._store.is_due and not self._stopped:
                 self._write_checkpoint(self._store)
+
+    def _write_to(self, room: LabelRoom) -> None:
+        if self.n_draws > self._first:
+            room.write(self._first, self._labels[: self.n_draws - self._first])
+        self._first = self.n_draws
 
     def finish(self) -> None:
         """Store what is left."""
@@ -344,5 +360,7 @@ class RunningChain:
         if self._store is not None:
             stored = self._store.checkpoint
             return ChainResult(stored.draws if stored else 0, {}, self._stats(), self.error)
+        assert self._room is not None
+        self._write_to(self._room)
         values = {name: array[: self.n_draws] for name, array in self._values.items()}
         return ChainResult(self.n_draws, values, self._stats(), self.error)

@@ -68,7 +68,7 @@ class DrawWeights:
     @classmethod
     def of(cls, draws: Draws) -> DrawWeights:
         """Return the weights that the prior gives the clusters of each draw."""
-        n, K = draws.n_items, draws.n_clusters.ravel()
+        n, K = int(draws.item_sizes.sum()), draws.n_clusters.ravel()
         prior = draws.model.prior
         zeros = np.zeros(K.shape)
         sigma = draws.sigma.ravel() if "sigma" in prior.parameters else zeros
@@ -107,16 +107,19 @@ class DistinctClusters:
     ----------
     labels : int array of shape (S, n)
         The draws.
+    weights : int array of shape (n,)
+        How many rows each item stands for.
     ids : int array
         Which of the distinct clusters each draw's clusters are, one draw after the other.
     starts : int array of shape (S + 1,)
         Where each draw begins in `ids`.
     sizes, first_draw, first_label : int arrays of shape (C,)
-        The number of items of each distinct cluster, the first draw that has it and its label
+        The number of rows in each distinct cluster, the first draw that has it and its label
         there. They are in the order in which they appear.
     """
 
     labels: NDArray[np.int32]
+    weights: IntArray
     ids: IntArray
     starts: IntArray
     sizes: IntArray
@@ -124,16 +127,20 @@ class DistinctClusters:
     first_label: IntArray
 
     @classmethod
-    def of(cls, labels: NDArray[np.int32]) -> DistinctClusters:
+    def of(cls, labels: NDArray[np.int32], weights: IntArray | None = None) -> DistinctClusters:
         """Find them in draws of shape (S, n), each labelled from 0 without gaps.
+
+        Without `weights` items are rows.
 
         A set is known by two sums of random numbers, one a member: equal sets have equal sums,
         since they are added in the same order, and unequal ones do not, in all likelihood.
         """
+        if weights is None:
+            weights = np.ones(labels.shape[1], dtype=np.int64)
         numbers = np.random.default_rng(0).random((2, labels.shape[1]))
         counts, sums = [], []
         for row in labels:
-            counts.append(np.bincount(row))
+            counts.append(np.bincount(row, weights).astype(np.int64))
             real, imaginary = (np.bincount(row, weights=z) for z in numbers)
             sums.append(real + 1j * imaginary)
         lengths = np.array([len(c) for c in counts])
@@ -145,7 +152,9 @@ class DistinctClusters:
         first = first[order]
         first_draw = np.searchsorted(starts, first, side="right") - 1
         sizes = np.concatenate(counts)[first]
-        return cls(labels, place[ids], starts, sizes, first_draw, first - starts[first_draw])
+        return cls(
+            labels, weights, place[ids], starts, sizes, first_draw, first - starts[first_draw]
+        )
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -191,7 +200,7 @@ class DistinctClusters:
         counts = np.empty((len(draws), K))
         for s in np.unique(draws):
             here = np.flatnonzero(draws == s)
-            counts[here] = contingency(self.labels[s], estimate)[labels[here]]
+            counts[here] = contingency(self.labels[s], estimate, self.weights)[labels[here]]
         return counts / self.sizes[part, None]
 
 
@@ -210,7 +219,7 @@ class MixtureWeights:
 def mixture_weights(draws: Draws) -> MixtureWeights:
     """Return the weights of all draws' clusters, normalized over all draws together."""
     weights = DrawWeights.of(draws)
-    clusters = DistinctClusters.of(flat_labels(draws))
+    clusters = DistinctClusters.of(flat_labels(draws), draws.item_sizes)
     scale = weights.log_normalizer + np.log(len(weights.log_total))
     log_old = weights.log_old(clusters.draw_of_id, clusters.sizes[clusters.ids])
     old = np.zeros(len(clusters))
@@ -218,8 +227,12 @@ def mixture_weights(draws: Draws) -> MixtureWeights:
     return MixtureWeights(float(np.exp(weights.log_new - scale).sum()), old, clusters)
 
 
-def contingency(labels: NDArray[np.int32], estimate: IntArray) -> FloatArray:
+def contingency(
+    labels: NDArray[np.int32], estimate: IntArray, weights: IntArray | None = None
+) -> FloatArray:
     """Return how many items each cluster of a draw shares with each of an estimate.
+
+    With `weights`, one an item, the sum of theirs.
 
     Examples
     --------
@@ -228,7 +241,7 @@ def contingency(labels: NDArray[np.int32], estimate: IntArray) -> FloatArray:
            [0., 1.]])
     """
     rows, K = int(labels.max()) + 1, int(estimate.max()) + 1
-    table = np.bincount(labels * np.int64(K) + estimate, minlength=rows * K)
+    table = np.bincount(labels * np.int64(K) + estimate, weights, minlength=rows * K)
     return table.reshape(rows, K).astype(np.float64)
 
 

@@ -92,19 +92,29 @@ def _parameter_draws(
     family = draws.resolved.bind(X)
     labels = flat_labels(draws)
     labels = labels[np.linspace(0, len(labels) - 1, min(wanted, len(labels))).round().astype(int)]
-    clusters = DistinctClusters.of(labels)
+    clusters = DistinctClusters.of(labels, draws.item_sizes)
     rows = np.arange(len(labels))
     K = int(estimate.max()) + 1
     at_once = max(_NUMBERS_AT_ONCE // (family.statistic_size * len(labels)), 1)
     for start in range(0, K, at_once):
         ids = []
         for k in range(start, min(start + at_once, K)):
-            members = rng.choice(np.flatnonzero(estimate == k), size=len(labels))
+            members = _drawn_members(np.flatnonzero(estimate == k), draws, len(labels), rng)
             ids.append(clusters.ids[clusters.starts[:-1] + labels[rows, members]])
         distinct, place = np.unique(np.concatenate(ids), return_inverse=True)
         statistics = clusters.statistics_of(family, distinct)
         for chosen in np.split(place, len(ids)):
             yield draws.resolved.draw_parameters(statistics[chosen], rng)
+
+
+def _drawn_members(
+    members: IntArray, draws: Draws, size: int, rng: np.random.Generator
+) -> IntArray:
+    """Draw items, as often as they stand for rows."""
+    weights = draws.item_sizes[members]
+    if weights.min() == weights.max():
+        return rng.choice(members, size=size)
+    return rng.choice(members, size=size, p=weights / weights.sum())
 
 
 def cluster_certainty(draws: Draws, estimate: IntArray) -> FloatArray:
@@ -113,13 +123,13 @@ def cluster_certainty(draws: Draws, estimate: IntArray) -> FloatArray:
     The posterior probability that two random members are in one cluster; of a cluster with a
     single member, the probability that this item is alone.
     """
-    sizes = np.bincount(estimate)
+    sizes = np.bincount(estimate, draws.item_sizes)
     labels = flat_labels(draws)
     alone = sizes == 1
     pairs = np.where(alone, 1.0, sizes * (sizes - 1.0))
     total = np.zeros(len(sizes))
     for row in labels:
-        table = contingency(row, estimate)
+        table = contingency(row, estimate, draws.item_sizes)
         together = (table * (table - 1.0)).sum(axis=0)
         # a single member's column has one 1: is it all of that cluster?
         single = (table * (table.sum(axis=1, keepdims=True) == 1)).sum(axis=0)
@@ -136,7 +146,7 @@ def item_certainty(draws: Draws, estimate: IntArray) -> FloatArray:
     labels = flat_labels(draws)
     total = np.zeros(len(estimate))
     for row in labels:
-        table = contingency(row, estimate)
+        table = contingency(row, estimate, draws.item_sizes)
         total += (table / table.sum(axis=1, keepdims=True))[row, estimate]
     return np.asarray(total / len(labels))
 
@@ -151,7 +161,7 @@ def describe(
     )
     pandas = importlib.import_module("pandas")  # only now: heavy; and it has no types to check
     table: dict[str, Any] = {
-        "size": np.bincount(estimate),
+        "size": np.bincount(estimate, draws.item_sizes).astype(np.int64),
         "probability": cluster_certainty(draws, estimate),
     }
     groups = draws.resolved.described_columns(names)

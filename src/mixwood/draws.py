@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mixwood.families.leaves import Leaves
+from mixwood.label_room import label_type
 from mixwood.model import Mixture
 from mixwood.priors import Prior
 
@@ -55,7 +57,8 @@ class Draws:
     Parameters
     ----------
     labels : int array of shape (chain, draw, n)
-        The cluster of each item, 0 to K-1 in order of appearance.
+        The cluster of each item, 0 to K-1 in order of appearance; kept in the smallest of
+        int8, int16 and int32 that holds them.
     log_joint : array of shape (chain, draw)
         ``log p(X, Pi, u | alpha, sigma)``, every constant included, hyperpriors left out.
     log_u : array of shape (chain, draw)
@@ -94,7 +97,7 @@ class Draws:
     <mixwood.Draws: 1 chain x 2 draws of 3 items; 1 to 2 clusters; Poisson, DirichletProcess>
     """
 
-    labels: NDArray[np.int32]
+    labels: NDArray[np.signedinteger]
     log_joint: FloatArray
     log_u: FloatArray
     parameters: Mapping[str, FloatArray]
@@ -106,7 +109,9 @@ class Draws:
     columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        labels = _read_only(self.labels, np.int32)
+        labels = np.asarray(self.labels)
+        if labels.size:
+            labels = _read_only(labels, np.dtype(label_type(int(labels.max()) + 1)).type)
         if labels.ndim != 3 or 0 in labels.shape:
             raise ValueError(
                 "labels must have axes (chain, draw, item), none of them empty, "
@@ -156,6 +161,13 @@ class Draws:
     def n_items(self) -> int:
         """How many items were clustered: the rows of `X`."""
         return int(self.labels.shape[2])
+
+    @cached_property
+    def item_sizes(self) -> NDArray[np.int64]:
+        """How many rows each item stands for, shape (n_items,): 1, but for weighted leaves."""
+        if isinstance(self.resolved, Leaves):
+            return self.resolved.row_sizes(self.data_for("item_sizes"))
+        return np.ones(self.n_items, dtype=np.int64)
 
     @cached_property
     def n_clusters(self) -> NDArray[np.int64]:

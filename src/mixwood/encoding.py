@@ -46,6 +46,7 @@ CLASSES = {
         "SphericalGaussian",
     ),
     "families.layout": ("TableLayout",),
+    "families.leaves": ("Leaves",),
     "model": ("Mixture",),
     "samplers": ("Gibbs", "PaperTree", "Slice", "SplitMerge", "Tree"),
 }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mixwood.draws import Draws
     from mixwood.families.base import Data, FloatArray, IntArray
 
-__all__ = ["Hierarchy", "Recipe", "grow"]
+__all__ = ["Hierarchy", "Recipe", "grow", "without_collapsed"]
 
 #: How many rows at least go in before the leaves beyond `max_leaves` are collapsed.
 SMALLEST_BATCH = 1000
@@ -91,6 +91,37 @@ def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool =
         forest.join_trees()
 
 
+def without_collapsed(model: Mixture, X: Data, forest: _core.Forest) -> tuple[Data, IntArray]:
+    """Let go of the rows of collapsed leaves, but for the first of each.
+
+    Parameters
+    ----------
+    model : Mixture
+        With a resolved likelihood.
+    X : array or csr_array
+        The rows that the forest is over; all of them are in it.
+    forest : Forest
+        Goes on over the rows that are kept.
+
+    Returns
+    -------
+    kept : array or csr_array
+        A row for each leaf, in the order of `X`.
+    now : int array
+        Of each row of `X`: which of the kept ones stands for its leaf.
+    """
+    leaf_of_row = forest.leaves()["leaf_of_row"]
+    _, keep = np.unique(leaf_of_row, return_index=True)  # the first row of each leaf
+    keep.sort()
+    rows = np.full(leaf_of_row.shape[0], -1, dtype=np.int64)
+    rows[keep] = np.arange(len(keep))
+    of_leaf = np.empty(forest.n_leaves, dtype=np.int64)
+    of_leaf[leaf_of_row[keep]] = np.arange(len(keep))
+    kept = X[keep]
+    forest.rebind(model.likelihood.bind(kept), rows)
+    return kept, of_leaf[leaf_of_row]
+
+
 class Hierarchy:
     """A binary tree over all rows; its clusters are subtrees.
 
@@ -133,17 +164,9 @@ class Hierarchy:
         leaves = forest.leaves()
         leaf_of_row = leaves["leaf_of_row"]
         leaf_of_place = leaf_of_row[self._place]
-        n_kept = leaf_of_row.shape[0]
-        if forest.n_leaves < n_kept:
-            _, keep = np.unique(leaf_of_row, return_index=True)  # the first row of each leaf
-            keep.sort()
-            now = np.full(n_kept, -1, dtype=np.int64)
-            now[keep] = np.arange(len(keep))
-            of_leaf = np.empty(forest.n_leaves, dtype=np.int64)
-            of_leaf[leaf_of_row[keep]] = np.arange(len(keep))
-            X = self._X[keep]
-            forest.rebind(self._recipe.model.likelihood.bind(X), now)
-            self._X, self._place = X, of_leaf[leaf_of_place]
+        if forest.n_leaves < leaf_of_row.shape[0]:
+            self._X, now = without_collapsed(self._recipe.model, self._X, forest)
+            self._place = now[self._place]
             self._batches = []  # without the rows the tree cannot be built anew
         self._leaf_of_row, self._cluster_of_leaf = leaf_of_place, leaves["tree"]
         self._forest = forest

@@ -59,7 +59,7 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
     values = np.empty(posterior.labels.shape)
     for k in np.ndindex(shape):
         chain.set_state(
-            posterior.labels[k],
+            posterior.labels[k].astype(np.int32),
             float(posterior.log_u[k]),
             float(log_alpha[k]),
             float(sigma[k]),

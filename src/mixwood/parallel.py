@@ -23,9 +23,11 @@ from mixwood.chains import (
     make_chain,
 )
 from mixwood.families.base import Data
+from mixwood.label_room import LabelRoom, one_array, rooms
 from mixwood.model import Mixture
 from mixwood.progress import Progress
 from mixwood.samplers import Sampler
+from mixwood.starts import Start
 from mixwood.threads import thread_count, wait_for
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Job", "run_jobs"]
 
+#: How many labels the core writes before they go to where they are kept.
+LABELS_AT_ONCE = 2**20
 #: How long an interrupted chain may take to come to the end of its iteration.
 PATIENCE = 3.0
 
@@ -52,19 +56,24 @@ class Job:
     plan: ChainPlan
     max_seconds: float | None
     log_constant: float
-    start: Callable[[np.random.SeedSequence], NDArray[np.int32]]
+    start: Start
     seeds: Sequence[np.random.SeedSequence]
     store: Path | None = None
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of the data, so that joblib's Dask backend sends them only once."""
+        X = self.X
+        return int(X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes)
 
 
 def run_jobs(
     job: Job, numbers: Sequence[int], n_jobs: int | None, progress: bool
-) -> tuple[NDArray[np.int32], list[ChainResult]]:
+) -> tuple[NDArray[np.signedinteger], list[ChainResult]]:
     """Run the chains of these numbers.
 
     Returns
     -------
-    labels : int32 array of shape (chain, draw, n)
+    labels : int array of shape (chain, draw, n)
         Each chain's draws as far as it came; what is beyond means nothing. With a store they
         are there, not here.
     results : list of ChainResult
@@ -86,31 +95,31 @@ def _foreign_backend() -> bool:
 
 def _run_on_joblib(
     job: Job, numbers: Sequence[int], n_jobs: int | None
-) -> tuple[NDArray[np.int32], list[ChainResult]]:
+) -> tuple[NDArray[np.signedinteger], list[ChainResult]]:
     from joblib import Parallel, delayed
 
     runs = Parallel(n_jobs=n_jobs)(delayed(_run_alone)(job, number) for number in numbers)
     return np.stack([labels for labels, _ in runs]), [result for _, result in runs]
 
 
-def _run_alone(job: Job, number: int) -> tuple[NDArray[np.int32], ChainResult]:
+def _run_alone(job: Job, number: int) -> tuple[NDArray[np.signedinteger], ChainResult]:
     """Run one chain in this process, its time limit counted from here."""
     family = bind_family(job.model, job.X, job.sampler)
-    labels = _room_for_labels(job, 1)[0]
-    chain = _start(job, number, family, labels, _deadline(job))
+    (room,) = _rooms(job, 1)
+    chain = _start(job, number, family, room, _deadline(job))
     try:
         while not chain.finished:
             chain.advance()
         chain.finish()
     finally:
         chain.close()
-    return labels, chain.result()
+    result = chain.result()
+    return room.values, result
 
 
-def _room_for_labels(job: Job, chains: int) -> NDArray[np.int32]:
-    """Return an array for all draws, or for none where they are stored."""
-    draws = job.plan.draws if job.store is None else 0
-    return np.empty((chains, draws, job.X.shape[0]), dtype=np.int32)
+def _rooms(job: Job, chains: int) -> list[LabelRoom]:
+    """Return room for all draws of each chain, or for none where they are stored."""
+    return rooms(chains, job.plan.draws if job.store is None else 0, job.X.shape[0])
 
 
 def _deadline(job: Job) -> float | None:
@@ -121,16 +130,17 @@ def _start(
     job: Job,
     number: int,
     family: _core.Family,
-    labels: NDArray[np.int32],
+    room: LabelRoom,
     deadline: float | None,
 ) -> RunningChain:
     """Return a chain at its start, or where its checkpoint is."""
+    n = job.X.shape[0]
     if job.store is None:
         chain, stream = _start_anew(job, number, family)
-        return RunningChain(chain, stream, job.plan, labels, job.log_constant, deadline)
+        block = np.empty((min(job.plan.draws, max(1, LABELS_AT_ONCE // n)), n), dtype=np.int32)
+        return RunningChain(chain, stream, job.plan, block, job.log_constant, room, deadline)
     from mixwood.runs.chain_store import ChainStore
 
-    n = job.X.shape[0]
     store = ChainStore(job.store, number, job.model.prior, (len(job.seeds), n))
     try:
         if store.checkpoint is None:
@@ -138,7 +148,7 @@ def _start(
         else:
             chain, stream = _load(job, family, store.checkpoint, store.path)
         block = np.empty((store.arrays.label_rows, n), dtype=np.int32)
-        return RunningChain(chain, stream, job.plan, block, job.log_constant, deadline, store)
+        return RunningChain(chain, stream, job.plan, block, job.log_constant, store, deadline)
     except BaseException:
         store.close()
         raise
@@ -158,34 +168,36 @@ def _start_anew(
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     seed = job.seeds[number]
     stream = np.random.PCG64(seed)
-    return make_chain(job.model, job.X, job.start(seed), stream, job.sampler, family), stream
+    labels = job.start(seed, family)
+    return make_chain(job.model, job.X, labels, stream, job.sampler, family), stream
 
 
 def _run_in_threads(
     job: Job, numbers: Sequence[int], workers: int, progress: bool
-) -> tuple[NDArray[np.int32], list[ChainResult]]:
+) -> tuple[NDArray[np.signedinteger], list[ChainResult]]:
     """Run the chains in slices, the one that is furthest behind first.
 
     So all chains have come about as far when the time is over, however few the threads.
     """
     deadline = _deadline(job)
     family = bind_family(job.model, job.X, job.sampler)
-    labels = _room_for_labels(job, len(numbers))
+    places = _rooms(job, len(numbers))
     started: list[RunningChain] = []
 
-    def start(number: int, room: NDArray[np.int32]) -> RunningChain:
+    def start(number: int, room: LabelRoom) -> RunningChain:
         chain = _start(job, number, family, room, deadline)
         started.append(chain)
         return chain
 
     try:
         with ThreadPoolExecutor(workers) as pool:  # some grow trees first
-            chains = list(pool.map(start, numbers, labels))
+            chains = list(pool.map(start, numbers, places))
         _run_in_slices(chains, job, numbers, workers, progress)
     finally:
         for chain in started:
             chain.close()
-    return labels, [chain.result() for chain in chains]
+    results = [chain.result() for chain in chains]
+    return one_array(places), results
 
 
 def _run_in_slices(

@@ -98,7 +98,7 @@ def log_density_per_draw(draws: Draws, X: Any) -> FloatArray:
     values = np.empty(log_new.shape)
     at_once = max(clusters_at_once(family) // int(draws.n_clusters.max()), 1)
     for start in range(0, len(labels), at_once):
-        clusters = DistinctClusters.of(labels[start : start + at_once])
+        clusters = DistinctClusters.of(labels[start : start + at_once], draws.item_sizes)
         log_old = weights.log_old(start + clusters.draw_of_id, clusters.sizes[clusters.ids])
         statistics = clusters.statistics_of(family, np.arange(len(clusters)))
         _fill_old(values[start : start + at_once], new_family, statistics, clusters, log_old)

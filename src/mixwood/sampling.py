@@ -12,6 +12,7 @@ import numpy as np
 
 from mixwood.chains import ChainPlan, bind_family
 from mixwood.checks import positive_number, shown, whole_number
+from mixwood.leaves import read_data
 from mixwood.model import Mixture
 from mixwood.parallel import Job, run_jobs
 from mixwood.posterior import Posterior
@@ -45,8 +46,9 @@ def sample(
     ----------
     model : Mixture
         Likelihood and prior.
-    X : array, data frame or sparse matrix of shape (n, d)
-        One row an item.
+    X : array, data frame or sparse matrix of shape (n, d), or WeightedLeaves
+        One row an item; or the leaves that stand for too many of them, see
+        `mixwood.stream_leaves`.
     sampler : Sampler or str
         Which moves the chains make: `Tree()`, exact and guided by trees, by default.
     draws : int
@@ -101,9 +103,9 @@ def sample(
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     thread_count(n_jobs)  # or it says what is wrong
     sequence = seed_sequence(seed)
-    resolved, data = model.likelihood.fitted_to(X)
+    resolved, data = read_data(model.likelihood, X)
     explicit = replace(model, likelihood=resolved)
-    start = start_from(init, explicit, data)
+    start = start_from(init, explicit, data, chosen)
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
     if data is X or getattr(data, "base", None) is not None:
         data = data.copy()
@@ -149,7 +151,7 @@ def _run(
     progress: bool,
 ) -> Posterior:
     """Run the chains in memory, and put them together, cut to the shortest."""
-    _refuse_beyond_memory(len(job.seeds) * job.plan.draws * job.X.shape[0] * 4)
+    _refuse_beyond_memory(len(job.seeds) * job.plan.draws * job.X.shape[0])
     began = time.perf_counter()
     labels, results = run_jobs(job, range(len(job.seeds)), n_jobs, progress)
     errors = [result.error for result in results if result.error is not None]
@@ -200,7 +202,8 @@ def _refuse_beyond_memory(needed: int) -> None:
     available = available_bytes()
     if available is not None and needed > available:
         raise MemoryError(
-            f"the label draws need {needed / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are "
-            "available; keep fewer with a larger thin (and fewer draws), run fewer chains, or "
+            f"the label draws need at least {needed / 2**30:.1f} GiB and "
+            f"{available / 2**30:.1f} GiB are available; keep fewer with a larger thin (and fewer "
+            "draws), run fewer chains, keep the statistics of mw.stream_leaves, or "
             "keep them on disk with store="
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 from mixwood.checks import shown
 from mixwood.families.base import Data
 from mixwood.model import Mixture
+from mixwood.samplers import Sampler, Tree
 
-__all__ = ["FixedStart", "TreeStart", "start_from"]
+if TYPE_CHECKING:
+    from mixwood import _core
+
+__all__ = ["FixedStart", "Start", "TreeStart", "start_from"]
 
 NAMES = ("ibhc", "one", "singletons", "on-top")
 
@@ -23,7 +27,11 @@ class FixedStart:
 
     labels: NDArray[np.int32]
 
-    def __call__(self, seed: np.random.SeedSequence) -> NDArray[np.int32]:  # noqa: ARG002
+    def __call__(
+        self,
+        seed: np.random.SeedSequence,  # noqa: ARG002
+        family: _core.Family,  # noqa: ARG002
+    ) -> NDArray[np.int32]:
         """Return the labels."""
         return self.labels
 
@@ -33,23 +41,27 @@ class TreeStart:
     """A start from trees that each chain grows for itself, over the rows in an order of its own."""
 
     model: Mixture
-    X: Data
+    points: int
     on_top: bool
+    max_leaves: int | None = None
 
-    def __call__(self, seed: np.random.SeedSequence) -> NDArray[np.int32]:
-        """Return the labels that the trees give."""
-        from mixwood.trees import ibhc, on_top_labels
+    def __call__(self, seed: np.random.SeedSequence, family: _core.Family) -> NDArray[np.int32]:
+        """Return the labels that the trees give; `family` is over the rows."""
+        from mixwood.trees import ibhc_labels, on_top_labels
 
         # A stream apart from the chain's own, which begins at `seed` itself.
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0))
         if self.on_top:
-            labels = on_top_labels(self.model, self.X, own)
+            labels = on_top_labels(self.model, family, self.points, own)
         else:
-            labels = ibhc(self.model, self.X, seed=own).labels
+            labels = ibhc_labels(self.model, family, self.points, own, self.max_leaves)
         return labels.astype(np.int32)
 
 
-def start_from(init: Any, model: Mixture, X: Data) -> FixedStart | TreeStart:
+Start: TypeAlias = FixedStart | TreeStart
+
+
+def start_from(init: Any, model: Mixture, X: Data, sampler: Sampler) -> Start:
     """Return what `init` means for a resolved model and checked data.
 
     Parameters
@@ -60,6 +72,8 @@ def start_from(init: Any, model: Mixture, X: Data) -> FixedStart | TreeStart:
         With an explicit likelihood.
     X : array or csr_array
         Checked data.
+    sampler : Sampler
+        If it keeps rows together, in few leaves, the trees need no more of them.
     """
     n = X.shape[0]
     if isinstance(init, str):
@@ -68,7 +82,9 @@ def start_from(init: Any, model: Mixture, X: Data) -> FixedStart | TreeStart:
         if init == "singletons":
             return FixedStart(np.arange(n, dtype=np.int32))
         if init in NAMES:
-            return TreeStart(model, X, on_top=init == "on-top")
+            points = int(model.likelihood.row_sizes(X).sum())
+            limit = sampler.max_leaves if isinstance(sampler, Tree) else None
+            return TreeStart(model, points, init == "on-top", limit if (limit or 0) > 1 else None)
         names = ", ".join(repr(name) for name in NAMES)
         raise ValueError(f"init must be one of {names} or {n} labels, got {shown(init)}")
     labels = np.asarray(init)

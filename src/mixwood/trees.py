@@ -19,9 +19,10 @@ from mixwood.reference.random import Stream
 from mixwood.seeding import seed_sequence
 
 if TYPE_CHECKING:
+    from mixwood import _core
     from mixwood.families.base import Data, IntArray
 
-__all__ = ["bhc", "ibhc", "on_top_labels"]
+__all__ = ["bhc", "ibhc", "ibhc_labels", "on_top_labels"]
 
 #: The most rows that `bhc` takes: it keeps a number for each pair.
 LARGEST_GREEDY = 20_000
@@ -147,7 +148,7 @@ def ibhc(
 
     family = bind_family(given, data)
     data = _own(data, X)
-    first = prior_parameters(given.prior, n)
+    first = prior_parameters(given.prior, int(given.likelihood.row_sizes(data).sum()))
     parameters = replace(first)
     best: Hierarchy | None = None
     for trial in range(n_trials):
@@ -165,24 +166,49 @@ def ibhc(
     return best
 
 
-def on_top_labels(model: Mixture, X: Data, seed: np.random.SeedSequence) -> IntArray:
-    """Return the clusters of the paper's bad start.
-
-    In random order each row goes on top of its nearest tree, or becomes one; never a cut.
+def ibhc_labels(
+    model: Mixture,
+    family: _core.Family,
+    points: int,
+    seed: np.random.SeedSequence,
+    max_leaves: int | None = None,
+) -> IntArray:
+    """Return the labels that `ibhc` would find, without its tree.
 
     Parameters
     ----------
     model : Mixture
         With a resolved likelihood.
-    X : array or csr_array
-        Checked data.
+    family : Family
+        The likelihood bound to the rows.
+    points : int
+        How many rows there are, those of weighted leaves one by one.
     seed : SeedSequence
         For the order.
+    max_leaves : int, optional
+        As for `ibhc`.
     """
-    n = X.shape[0]
-    recipe = Recipe(model, prior_parameters(model.prior, n), "balanced", None)
-    forest = recipe.forest(bind_family(model, X))
-    forest.on_top(np.random.default_rng(seed).permutation(n))
+    parameters = prior_parameters(model.prior, points)
+    recipe = Recipe(model, parameters, "balanced", max_leaves)
+    forest = recipe.forest(family)
+    grow(recipe, forest, np.random.default_rng(seed).permutation(family.n_rows))
+    return _clusters(forest)
+
+
+def on_top_labels(
+    model: Mixture, family: _core.Family, points: int, seed: np.random.SeedSequence
+) -> IntArray:
+    """Return the clusters of the paper's bad start; parameters as for `ibhc_labels`.
+
+    In random order each row goes on top of its nearest tree, or becomes one; never a cut.
+    """
+    recipe = Recipe(model, prior_parameters(model.prior, points), "balanced", None)
+    forest = recipe.forest(family)
+    forest.on_top(np.random.default_rng(seed).permutation(family.n_rows))
+    return _clusters(forest)
+
+
+def _clusters(forest: _core.Forest) -> IntArray:
     leaves = forest.leaves()
     return in_order_of_appearance(leaves["tree"][leaves["leaf_of_row"]])
 

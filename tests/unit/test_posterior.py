@@ -36,7 +36,7 @@ def test_shapes_and_types(make_posterior):
     posterior = make_posterior(chains=3, draws=7, items=11)
     assert (posterior.n_chains, posterior.n_draws, posterior.n_items) == (3, 7, 11)
     assert posterior.labels.shape == (3, 7, 11)
-    assert posterior.labels.dtype == np.int32
+    assert posterior.labels.dtype == np.int8
     for name in ("n_clusters", "log_joint", "log_u", "u", "alpha", "sigma", "log_alpha"):
         assert getattr(posterior, name).shape == (3, 7)
     assert posterior.n_clusters.dtype == np.int64
@@ -100,7 +100,7 @@ def test_draws_cannot_be_changed_by_accident(make_posterior):
 
 
 def test_arrays_are_not_copied():
-    labels = np.zeros((1, 2, 3), dtype=np.int32)
+    labels = np.zeros((1, 2, 3), dtype=np.int8)
     posterior = Posterior(
         labels=labels,
         log_joint=np.zeros((1, 2)),

@@ -33,7 +33,7 @@ def assert_same_draws(first, second):
 def test_shapes_and_contents(prior):
     post = sample(model=mw.Mixture(prior=prior))
     assert post.labels.shape == (2, 15, 40)
-    assert post.labels.dtype == np.int32
+    assert post.labels.dtype == np.int8
     for name in ("n_clusters", "log_joint", "u", *prior.parameters):
         values = getattr(post, name)
         assert values.shape == (2, 15)

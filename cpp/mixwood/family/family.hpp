@@ -29,6 +29,37 @@ concept Family = requires(const F f, double* s, const double* t, int row) {
   { f.log_alone(row) } -> std::same_as<double>;   // log P(x_row)
 };
 
+// A family whose rows stand for many rows each: see leaves.hpp. Partitions and trees over it count
+// those.
+template <class F>
+concept WeightedFamily = Family<F> && requires(const F f, int row) {
+  { f.n_points() } -> std::same_as<int>;             // how many there are in all
+  { f.row_size(row) } -> std::same_as<int>;          // ... in one row
+  { f.row_log_apart(row) } -> std::same_as<double>;  // the sum of their log P(x)
+};
+
+template <Family F>
+int n_points(const F& family) {
+  if constexpr (WeightedFamily<F>)
+    return family.n_points();
+  else
+    return family.n_rows();
+}
+template <Family F>
+int row_size(const F& family, int row) {
+  if constexpr (WeightedFamily<F>)
+    return family.row_size(row);
+  else
+    return 1;
+}
+template <Family F>
+double row_log_apart(const F& family, int row) {
+  if constexpr (WeightedFamily<F>)
+    return family.row_log_apart(row);
+  else
+    return family.log_alone(row);
+}
+
 // Optional: log P(row | X_c) from a statistic, where that is cheaper than a marginal.
 template <class F>
 concept has_log_predictive = requires(const F f, const double* t, int row) {

@@ -90,7 +90,10 @@ class SphericalGaussian {
   }
 
   double log_marginal(const double* s) const {
-    return size_term(s[0]) - 0.5 * (nu_ + s[0] * d_) * std::log(posterior_scale(s));
+    return log_marginal(s[0], std::log(posterior_scale(s)));
+  }
+  double log_marginal(double size, double log_scale) const {
+    return size_term(size) - 0.5 * (nu_ + size * d_) * log_scale;
   }
 
  private:
@@ -129,8 +132,7 @@ class SphericalGaussian::Clusters
   }
 
   double log_marginal(int slot) const {
-    const double n = sizes_[slot];
-    return family_.size_term(sizes_[slot]) - 0.5 * (family_.nu() + n * d_) * log_scales_[slot];
+    return family_.log_marginal(sizes_[slot], log_scales_[slot]);
   }
 
   void score(std::span<const int> slots, double* scores) {

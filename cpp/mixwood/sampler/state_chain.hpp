@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "mixwood/chain.hpp"
@@ -26,11 +27,16 @@ class StateChain : public AnyChain {
   }
   void write_labels(std::int32_t* labels) const override { state_.partition.write_labels(labels); }
   const PriorValues& values() const override { return state_.prior.values(); }
-  int n_rows() const override { return state_.partition.n_rows(); }
+  int n_rows() const override { return family_->n_rows(); }
   int n_clusters() const override { return state_.partition.n_clusters(); }
   double log_joint() override { return state_.log_joint(); }
   void check(double tolerance) override { state_.check(tolerance); }
-  std::vector<double> log_weights(int row) override { return sweep_.log_weights(state_, row); }
+  std::vector<double> log_weights(int row) override {
+    if constexpr (WeightedFamily<F>)
+      throw std::invalid_argument("weighted leaves do not move row by row");
+    else
+      return sweep_.log_weights(state_, row);
+  }
 
   // log p(x_i | X_-i, Pi_-i, u) = log[u/((n-1) tau) * sum of the row's Gibbs weights] for each row,
   // the 1/tau being the factor that those weights leave out.
@@ -39,7 +45,7 @@ class StateChain : public AnyChain {
     if (n == 1) return {family_->log_alone(0)};
     std::vector<double> ordinates(n);
     for (int row = 0; row < n; ++row) {
-      const std::vector<double> weights = sweep_.log_weights(state_, row);
+      const std::vector<double> weights = log_weights(row);
       const double largest = *std::max_element(weights.begin(), weights.end());
       double sum = 0;
       for (const double weight : weights) sum += std::exp(weight - largest);

@@ -56,6 +56,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   }
 
   GuideView guide() const override {
+    if (!this->state_.tree) return {};
     const auto& tree = *this->state_.tree;
     return {&tree.shape, &tree.log_marginal, &tree.log_dissimilarity};
   }
@@ -105,7 +106,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   static Start start(const std::shared_ptr<const F>& family, Prior prior, Stream& random,
                      const TreeOptions& options) {
     PriorValues values = prior.values();
-    values.log_u = std::log(family->n_rows());
+    values.log_u = std::log(n_points(*family));
     prior.set(values);
     const GuideTrees<F> trees(family);
     Start result{prior, {}, nullptr};
@@ -169,10 +170,11 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   void new_tree() {
     const Timed timed(trees_);
     if (!frozen_) reference_.set(this->values());
-    const auto tree = guide_trees_.grow(reference_, sets_, this->random_);
-    laws_ = NodeLaws(tree->shape, tree->log_dissimilarity);
+    laws_ = NodeLaws();
+    this->state_.change_tree([&] { return guide_trees_.grow(reference_, sets_, this->random_); });
+    const auto& tree = *this->state_.tree;
+    laws_ = NodeLaws(tree.shape, tree.log_dissimilarity);
     if (!frozen_) scan_.set_lengths(laws_.expected_clusters());
-    this->state_.change_tree(tree);
     this->state_.rebuild();
     since_tree_ = 0;
     ++trees_.proposed;

@@ -38,8 +38,14 @@ struct GuidedState : ClusterState<F, TreePartition> {
     rebuild();
   }
 
-  void change_tree(Tree other) {
-    tree = std::move(other);
+  // `grow` returns another tree. The old one is let go first, but for its shape: both together, and
+  // what the new one grows in, would be most of a chain's memory. If `grow` throws, there are
+  // labels still, but no tree.
+  template <class Grow>
+  void change_tree(Grow&& grow) {
+    partition.plant(std::make_shared<const TreeShape>(tree->shape));
+    tree.reset();
+    tree = grow();
     partition.change_tree(shape_of(tree));
   }
 

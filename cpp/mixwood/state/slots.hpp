@@ -12,6 +12,7 @@ namespace mixwood {
 
 class Slots {
  public:
+  // How many rows are in the clusters; one that stands for many counts as many.
   int n_rows() const { return n_rows_; }
   int n_clusters() const { return static_cast<int>(active_.size()); }
   int n_slots() const { return static_cast<int>(sizes_.size()); }

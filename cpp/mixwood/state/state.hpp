@@ -64,8 +64,7 @@ struct ClusterState {
     if constexpr (Archive::loading) {
       clusters.grow(partition.n_slots());
       std::vector<std::vector<int>> rows(partition.n_slots());
-      for (int row = 0; row < partition.n_rows(); ++row)
-        rows[partition.slot_of(row)].push_back(row);
+      for (int row = 0; row < family.n_rows(); ++row) rows[partition.slot_of(row)].push_back(row);
       std::vector<double> fresh;
       for (const int slot : partition.active()) {
         fresh.assign(family.statistic_size(), 0.0);
@@ -85,8 +84,7 @@ struct ClusterState {
     auto of = [&](int slot) {
       return statistics.data() + static_cast<std::size_t>(slot) * family.statistic_size();
     };
-    for (int row = 0; row < partition.n_rows(); ++row)
-      family.observe(of(partition.slot_of(row)), row);
+    for (int row = 0; row < family.n_rows(); ++row) family.observe(of(partition.slot_of(row)), row);
     for (const int slot : partition.active()) {
       const double kept = clusters.log_marginal(slot);
       const double fresh = family.log_marginal(of(slot));

@@ -35,15 +35,16 @@ class TreePartition : public Slots {
         throw std::invalid_argument("labels must lie in 0..n-1");
     std::vector<int> slots(labels.begin(), labels.end());
     make_leaves_whole(slots);
-    clear_slots(static_cast<int>(n));
+    clear_slots(shape_->size[0]);
     std::vector<int> slot_of_label(n, -1);
     for (int& slot : slots) {
       int& number = slot_of_label[slot];
       if (number < 0) number = open();
       slot = number;
-      add_size(slot, 1);
     }
     label_nodes(slots);
+    for (const int slot : active())
+      each_piece(slot, [&](int piece) { add_size(slot, shape_->size[piece]); });
   }
 
   const TreeShape& shape() const { return *shape_; }
@@ -142,7 +143,9 @@ class TreePartition : public Slots {
   void check() const {
     const std::vector<int> slots = slots_of_rows();
     std::vector<int> counted(n_slots(), 0);
-    for (const int slot : slots) ++counted.at(slot);
+    for (int node = 0; node < shape_->n_nodes(); ++node)
+      if (shape_->is_leaf(node))
+        counted.at(slots[shape_->rows[shape_->first[node]]]) += shape_->size[node];
     check_slots(counted);
     for (int node = 0; node < shape_->n_nodes(); ++node) {
       const auto rows = shape_->rows_below(node);
@@ -194,8 +197,8 @@ class TreePartition : public Slots {
   void make_leaves_whole(std::vector<int>& slots) const {
     std::vector<int> counts(slots.size(), 0);
     for (int node = 0; node < shape_->n_nodes(); ++node) {
-      if (!shape_->is_leaf(node) || shape_->size[node] == 1) continue;
       const auto rows = shape_->rows_below(node);
+      if (!shape_->is_leaf(node) || rows.size() == 1) continue;
       int best = slots[rows[0]];
       for (const int row : rows)
         if (++counts[slots[row]] > counts[best]) best = slots[row];

@@ -83,6 +83,31 @@ struct FlatLeaves {
   std::vector<std::int64_t> leaf_of_row;
 };
 
+// What weighted leaves are made of, leaf by leaf.
+struct FlatSums {
+  std::vector<std::int64_t> size;
+  std::vector<double> log_apart, weight, statistics;
+};
+
+// The sums of the leaves `first` to `last - 1`.
+template <Family F>
+FlatSums leaf_sums(Forest<F>& forest, int first, int last) {
+  FlatSums sums;
+  int number = 0;
+  const int width = forest.family().statistic_size();
+  each_leaf_of(forest, [&](int leaf, std::int32_t) {
+    if (number >= first && number < last) {
+      sums.size.push_back(forest.nodes().size[leaf]);
+      sums.log_apart.push_back(forest.nodes().log_apart[leaf]);
+      sums.weight.push_back(forest.weight(leaf));
+      const double* s = forest.statistic(leaf);
+      sums.statistics.insert(sums.statistics.end(), s, s + width);
+    }
+    ++number;
+  });
+  return sums;
+}
+
 template <Family F>
 FlatLeaves flat_leaves(const Forest<F>& forest) {
   FlatLeaves flat;

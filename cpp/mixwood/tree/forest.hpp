@@ -50,8 +50,9 @@ class Forest {
 
   int make_leaf(int row) {
     const int node = nodes_.allocate(row);
-    nodes_.size[node] = 1;
-    nodes_.log_marginal[node] = nodes_.log_apart[node] = family_->log_alone(row);
+    nodes_.size[node] = row_size(*family_, row);
+    nodes_.log_marginal[node] = family_->log_alone(row);
+    nodes_.log_apart[node] = row_log_apart(*family_, row);
     if constexpr (has_row_totals<F>) set_weight(node, std::max(1.0, family_->row_total(row)));
     refresh(node);
     leaf_of_row_[row] = node;
@@ -63,12 +64,13 @@ class Forest {
   int make_block(std::span<const int> rows) {
     if (rows.size() == 1) return make_leaf(rows[0]);
     const int node = nodes_.allocate(Arena::weighted);
-    nodes_.size[node] = static_cast<int>(rows.size());
     std::fill(union_.begin(), union_.end(), 0.0);
+    nodes_.size[node] = 0;
     nodes_.log_apart[node] = 0;
     for (const int row : rows) {
       family_->observe(union_.data(), row);
-      nodes_.log_apart[node] += family_->log_alone(row);
+      nodes_.size[node] += row_size(*family_, row);
+      nodes_.log_apart[node] += row_log_apart(*family_, row);
       leaf_of_row_[row] = node;
     }
     if constexpr (has_row_totals<F>) {
@@ -432,7 +434,8 @@ class Forest {
     if (size != nodes_.size[node] || differs(weight(node), below))
       throw std::logic_error(name + " has a wrong size");
     if (differs(nodes_.log_apart[node], apart) ||
-        (nodes_.row[node] >= 0 && nodes_.log_apart[node] != family_->log_alone(nodes_.row[node])))
+        (nodes_.row[node] >= 0 &&
+         nodes_.log_apart[node] != row_log_apart(*family_, nodes_.row[node])))
       throw std::logic_error(name + " has a wrong sum of log P(x)");
     if (differs(nodes_.log_marginal[node], fresh))
       throw std::logic_error(name + " has a wrong marginal");

@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -39,22 +40,31 @@ struct GuideTree {
 // tree of a chain are.
 using LeafSets = std::vector<std::vector<int>>;
 
+// What a guide tree takes over from the forest that it was grown in.
+struct GuideLayout {
+  TreeShape shape;
+  std::vector<double> log_marginal, log_dissimilarity;
+};
+
 // Lays out the tree below `root`; `rows_of(leaf)` gives a leaf's rows.
 template <Family F, class RowsOf>
-std::shared_ptr<const GuideTree<F>> lay_out(const Forest<F>& forest, int root, RowsOf&& rows_of) {
+GuideLayout lay_out(const Forest<F>& forest, int root, RowsOf&& rows_of) {
   const Arena& nodes = forest.nodes();
   std::vector<int> leaves(nodes.n_slots(), 1);
   for (const int node : nodes.bottom_up(root))
     if (!nodes.is_leaf(node)) leaves[node] = leaves[nodes.left[node]] + leaves[nodes.right[node]];
-  TreeShape shape;
-  std::vector<int> order;  // the forest's nodes depth first
+  GuideLayout layout;
+  TreeShape& shape = layout.shape;
   shape.leaf_of_row.resize(forest.family().n_rows());
   std::vector<std::pair<int, int>> stack{{root, TreeShape::none}};  // node, parent here
   while (!stack.empty()) {
     const auto [node, parent] = stack.back();
     stack.pop_back();
     const int here = shape.n_nodes();
-    order.push_back(node);
+    layout.log_marginal.push_back(nodes.log_marginal[node]);
+    layout.log_dissimilarity.push_back(nodes.is_leaf(node)
+                                           ? -std::numeric_limits<double>::infinity()
+                                           : forest.log_dissimilarity(node));
     shape.parent.push_back(parent);
     shape.leaves.push_back(leaves[node]);
     shape.size.push_back(nodes.size[node]);
@@ -69,12 +79,14 @@ std::shared_ptr<const GuideTree<F>> lay_out(const Forest<F>& forest, int root, R
       stack.push_back({nodes.left[node], here});
     }
   }
-  auto tree = std::make_shared<GuideTree<F>>(forest.family(), std::move(shape));
-  for (const int node : order) {
-    tree->log_marginal.push_back(nodes.log_marginal[node]);
-    tree->log_dissimilarity.push_back(nodes.is_leaf(node) ? -std::numeric_limits<double>::infinity()
-                                                          : forest.log_dissimilarity(node));
-  }
+  return layout;
+}
+
+template <Family F>
+std::shared_ptr<const GuideTree<F>> plant(const F& family, GuideLayout layout) {
+  auto tree = std::make_shared<GuideTree<F>>(family, std::move(layout.shape));
+  tree->log_marginal = std::move(layout.log_marginal);
+  tree->log_dissimilarity = std::move(layout.log_dissimilarity);
   return tree;
 }
 
@@ -83,26 +95,22 @@ std::shared_ptr<const GuideTree<F>> lay_out(const Forest<F>& forest, int root, R
 template <class Archive, Family F>
 std::shared_ptr<const GuideTree<F>> archive_guide_tree(
     Archive& a, const F& family, const std::shared_ptr<const GuideTree<F>>& current) {
+  if (!current) throw std::runtime_error("the chain has lost its guide tree");
   a.mark("guide tree");
-  TreeShape shape;
-  std::vector<double> log_marginal, log_dissimilarity;
-  if constexpr (!Archive::loading) {
-    shape = current->shape;
-    log_marginal = current->log_marginal;
-    log_dissimilarity = current->log_dissimilarity;
-  }
+  GuideLayout layout;
+  auto& [shape, log_marginal, log_dissimilarity] = layout;
+  if constexpr (!Archive::loading)
+    layout = {current->shape, current->log_marginal, current->log_dissimilarity};
   shape.archive(a, family.n_rows());
   const auto nodes = static_cast<std::size_t>(shape.n_nodes());
   a.list(log_marginal, nodes);
   a.list(log_dissimilarity, nodes);
   if constexpr (!Archive::loading) return current;
+  if constexpr (WeightedFamily<F>) shape.set_sizes([&](int row) { return family.row_size(row); });
   for (std::size_t node = 0; node < nodes; ++node)
     a.require(std::isfinite(log_marginal[node]) && !std::isnan(log_dissimilarity[node]),
               "a node's marginal or dissimilarity is not a number");
-  auto tree = std::make_shared<GuideTree<F>>(family, std::move(shape));
-  tree->log_marginal = std::move(log_marginal);
-  tree->log_dissimilarity = std::move(log_dissimilarity);
-  return tree;
+  return plant(family, std::move(layout));
 }
 
 // Grows guide trees over the rows of a family.
@@ -114,31 +122,7 @@ class GuideTrees {
   // A new tree over the leaf sets, or over all rows if there are none, put in in random order.
   std::shared_ptr<const GuideTree<F>> grow(const Prior& reference, const LeafSets& sets,
                                            Stream& random) const {
-    Forest<F> forest = empty_forest(reference);
-    IncrementalClustering<F> growth(forest, DescentRule::balanced);
-    const int items = sets.empty() ? family_->n_rows() : static_cast<int>(sets.size());
-    std::vector<int> order(items);
-    for (int item = 0; item < items; ++item) order[item] = item;
-    random.shuffle_front(order, items);
-    for (const int item : order) {
-      const int leaf = sets.empty() ? forest.make_leaf(item) : forest.make_block(sets[item]);
-      growth.insert(leaf);
-    }
-    forest.set_parameters(reference.values());
-    // Trees join their nearest in random order: every guide tree sees other pairs of clusters.
-    while (forest.trees().size() > 1) {
-      const auto count = static_cast<std::int64_t>(forest.trees().size());
-      growth.join_nearest(forest.trees()[random.below(count)],
-                          std::numeric_limits<double>::infinity());
-    }
-    const int root = forest.trees()[0];
-    if (sets.empty())
-      return lay_out(forest, root,
-                     [&](int leaf) { return std::span<const int>(&forest.nodes().row[leaf], 1); });
-    std::vector<int> set_of_leaf(forest.nodes().n_slots());
-    for (int item = 0; item < items; ++item)
-      set_of_leaf[forest.leaf_of_row()[sets[item][0]]] = item;
-    return lay_out(forest, root, [&](int leaf) { return std::span(sets[set_of_leaf[leaf]]); });
+    return plant(*family_, grown(reference, sets, random));  // the forest is gone by then
   }
 
   // Sets of rows that stay together: a tree over all rows is grown and collapsed to so many leaves.
@@ -167,6 +151,34 @@ class GuideTrees {
   }
 
  private:
+  GuideLayout grown(const Prior& reference, const LeafSets& sets, Stream& random) const {
+    Forest<F> forest = empty_forest(reference);
+    IncrementalClustering<F> growth(forest, DescentRule::balanced);
+    const int items = sets.empty() ? family_->n_rows() : static_cast<int>(sets.size());
+    std::vector<int> order(items);
+    for (int item = 0; item < items; ++item) order[item] = item;
+    random.shuffle_front(order, items);
+    for (const int item : order) {
+      const int leaf = sets.empty() ? forest.make_leaf(item) : forest.make_block(sets[item]);
+      growth.insert(leaf);
+    }
+    forest.set_parameters(reference.values());
+    // Trees join their nearest in random order: every guide tree sees other pairs of clusters.
+    while (forest.trees().size() > 1) {
+      const auto count = static_cast<std::int64_t>(forest.trees().size());
+      growth.join_nearest(forest.trees()[random.below(count)],
+                          std::numeric_limits<double>::infinity());
+    }
+    const int root = forest.trees()[0];
+    if (sets.empty())
+      return lay_out(forest, root,
+                     [&](int leaf) { return std::span<const int>(&forest.nodes().row[leaf], 1); });
+    std::vector<int> set_of_leaf(forest.nodes().n_slots());
+    for (int item = 0; item < items; ++item)
+      set_of_leaf[forest.leaf_of_row()[sets[item][0]]] = item;
+    return lay_out(forest, root, [&](int leaf) { return std::span(sets[set_of_leaf[leaf]]); });
+  }
+
   // Leaves beyond `max_leaves` that are waited for before they collapse: each time takes a pass
   // over all rows.
   static constexpr int smallest_round = 4000;

@@ -17,7 +17,7 @@ struct TreeShape {
   std::vector<int> parent;
   std::vector<int> leaves;  // below, or 1 for a leaf
   std::vector<int> first;   // of the rows below, as a place in `rows`
-  std::vector<int> size;    // how many rows are below: more than one for a weighted leaf
+  std::vector<int> size;    // of the rows below: more than 1 for a weighted leaf
   std::vector<int> rows;
   std::vector<int> leaf_of_row;
 
@@ -33,7 +33,8 @@ struct TreeShape {
   // One beyond the last node below.
   int end(int node) const { return node + 2 * leaves[node] - 1; }
   std::span<const int> rows_below(int node) const {
-    return std::span<const int>(rows).subspan(first[node], size[node]);
+    const int last = end(node) < n_nodes() ? first[end(node)] : n_rows();
+    return std::span<const int>(rows).subspan(first[node], last - first[node]);
   }
 
   // The rows, and of every node how many of them it has if it is a leaf, or 0: the rest follows.
@@ -42,10 +43,22 @@ struct TreeShape {
     std::vector<int> in_leaf;
     if constexpr (!Archive::loading)
       for (int node = 0; node < n_nodes(); ++node)
-        in_leaf.push_back(is_leaf(node) ? size[node] : 0);
+        in_leaf.push_back(is_leaf(node) ? static_cast<int>(rows_below(node).size()) : 0);
     archive_order(a, rows, n);
     a.list(in_leaf, 1, 2 * static_cast<std::size_t>(n) - 1);
     if constexpr (Archive::loading) make_from(a, in_leaf);
+  }
+
+  // Sizes of all nodes, given those of the rows.
+  template <class SizeOf>
+  void set_sizes(SizeOf&& size_of) {
+    size.assign(parent.size(), 0);
+    for (int node = n_nodes() - 1; node >= 0; --node) {
+      if (is_leaf(node))
+        for (const int row : rows_below(node)) size[node] += size_of(row);
+      else
+        size[node] = size[left(node)] + size[right(node)];
+    }
   }
 
  private:
@@ -73,12 +86,9 @@ struct TreeShape {
     }
     a.require(waiting.empty() && taken == n_rows(), "a tree is not complete");
     leaves.assign(nodes, 1);
-    size = in_leaf;
-    for (int node = nodes - 1; node >= 0; --node) {
-      if (in_leaf[node] > 0) continue;
-      leaves[node] = leaves[left(node)] + leaves[right(node)];
-      size[node] = size[left(node)] + size[right(node)];
-    }
+    for (int node = nodes - 1; node >= 0; --node)
+      if (in_leaf[node] == 0) leaves[node] = leaves[left(node)] + leaves[right(node)];
+    set_sizes([](int) { return 1; });
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <vector>
 
@@ -10,15 +11,16 @@
 
 namespace mixwood {
 
-template <>
-class NodeBlocks<Multinomial> {
+template <Family F>
+  requires std::derived_from<F, Multinomial>
+class NodeBlocks<F> {
  public:
   struct Scratch {
     std::vector<std::int32_t> words, counts;
     std::vector<std::int32_t> dense;  // all zeros between uses
   };
 
-  NodeBlocks(const Multinomial& family, const TreeShape& shape)
+  NodeBlocks(const F& family, const TreeShape& shape)
       : family_(family), shape_(shape), start_(shape.n_nodes(), -1), length_(shape.n_nodes(), 0) {
     // At most some 512 MB in all: a row's words are stored once a level.
     double entries = 0;
@@ -76,7 +78,7 @@ class NodeBlocks<Multinomial> {
 
   bool is_at_hand(int node) const { return shape_.size[node] == 1 || start_[node] >= 0; }
 
-  const Multinomial& family_;
+  const F& family_;
   const TreeShape& shape_;
   int smallest_ = 2;
   std::vector<std::int64_t> start_;

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 from mixwood.chains import bind_family
 from mixwood.experiments.cache import RunCache, digest_of_data
 from mixwood.experiments.protocol import Arm, Budget, Case, Experiment, Run, TimedChain, timed_run
+from mixwood.samplers import Gibbs
+
+if TYPE_CHECKING:
+    from mixwood import _core
 
 __all__ = ["Results", "run_experiment"]
 
@@ -93,8 +97,8 @@ def _run_case(
     }
     known = {key: cache.read(identity) for key, identity in identities.items()}
     seeds = sorted({seed for (seed, _), run in known.items() if run is None})
-    starts = _starts(prepared, seeds)
-    family = bind_family(prepared.model, data) if seeds else None
+    family = bind_family(prepared.model, data)
+    starts = _starts(prepared, seeds, family)
     runs: dict[str, list[Run]] = {arm.name: [] for arm in case.arms}
     # Repeat after repeat, so that a machine that is busy for a while is so for all samplers.
     for seed in range(budget.repeats):
@@ -129,14 +133,14 @@ def _identity(case: Case, data: str, arm: Arm, seed: int, seconds: float) -> dic
     }
 
 
-def _starts(case: Case, seeds: list[int]) -> dict[int, NDArray[np.int32]]:
+def _starts(case: Case, seeds: list[int], family: _core.Family) -> dict[int, NDArray[np.int32]]:
     """Return the partition that each repeat starts from, the same for all samplers."""
     from joblib import Parallel, delayed
 
     from mixwood.starts import start_from
 
-    start = start_from(case.init, case.model, case.X)
+    start = start_from(case.init, case.model, case.X, Gibbs())
     made = Parallel(n_jobs=-1, prefer="threads")(
-        delayed(start)(np.random.SeedSequence(seed)) for seed in seeds
+        delayed(start)(np.random.SeedSequence(seed), family) for seed in seeds
     )
     return dict(zip(seeds, made, strict=True))

@@ -87,6 +87,10 @@ class Likelihood(Settable, ABC):
     def row_constants(self, X: Data) -> FloatArray:
         """Return for each row the log factor of its density that the compiled family leaves out."""
 
+    def row_sizes(self, X: Data) -> IntArray:
+        """Return how many rows of the user's each row of checked `X` stands for: 1."""
+        return np.ones(X.shape[0], dtype=np.int64)
+
     @property
     def statistic_size(self) -> int:
         """How many numbers the additive statistic of a cluster has; parameters explicit."""

@@ -12,6 +12,7 @@ import mixwood
 from mixwood.checks import shown, whole_number
 from mixwood.encoding import ARRAY_TYPES, decode, encode
 from mixwood.families import Likelihood
+from mixwood.families.leaves import Leaves
 from mixwood.model import Mixture
 from mixwood.runs.arrays import Expected, read_group, write_group
 from mixwood.runs.files import read_json, write_json
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from mixwood.families.base import Data
+    from mixwood.families.leaves import Leaves
+from mixwood.families.base import Data
 
 __all__ = ["FAULTS", "Description", "Plan", "change_draws", "read_description", "write_description"]
 
@@ -178,7 +180,8 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Description:
     )
     if not isinstance(model, Mixture):
         raise ValueError(f"model must be a Mixture, got {shown(model)}")
-    if not isinstance(resolved, Likelihood) or type(resolved) is not type(model.likelihood):
+    of_rows = resolved.of if isinstance(resolved, Leaves) else resolved
+    if not isinstance(of_rows, Likelihood) or type(of_rows) is not type(model.likelihood):
         raise ValueError(f"resolved must be a likelihood like the model's, got {shown(resolved)}")
     if not isinstance(settings, dict) or not isinstance(stats, list):
         raise ValueError("settings must be a dict and stats a list")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mixwood.draws import FloatArray, chain_parameter, random_parameters
+from mixwood.label_room import LABEL_TYPES, label_type
 from mixwood.priors import Prior
 from mixwood.runs.arrays import (
     CHUNK_ENTRIES,
@@ -24,7 +24,6 @@ from mixwood.runs.files import sync_folder
 __all__ = ["DrawArrays", "scalar_names"]
 
 GROUP = "draws"
-LABEL_TYPES = ("int8", "int16", "int32")
 #: How many draws of a scalar one file holds at least, and of the labels at most.
 DRAWS_AT_ONCE = 1024
 
@@ -32,11 +31,6 @@ DRAWS_AT_ONCE = 1024
 def scalar_names(prior: Prior) -> tuple[str, ...]:
     """Return the scalars that are kept of each draw."""
     return ("log_joint", "log_u", *map(chain_parameter, random_parameters(prior)))
-
-
-def label_type(clusters: int) -> str:
-    """Return the smallest type for the labels of so many clusters."""
-    return next(name for name in LABEL_TYPES if clusters - 1 <= np.iinfo(name).max)
 
 
 @dataclass(frozen=True)

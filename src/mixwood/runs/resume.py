@@ -190,7 +190,7 @@ def _job(folder: Path, about: Description, plan: Plan, max_seconds: float | None
         ChainPlan(plan.warmup, about.draws, plan.thin),
         max_seconds,
         float(np.sum(about.resolved.row_constants(about.X))),
-        start_from(plan.init, model, about.X),
+        start_from(plan.init, model, about.X, plan.sampler),
         chain_seeds(plan.seed, about.chains),
         folder,
     )

@@ -8,6 +8,7 @@ from scipy.cluster.hierarchy import is_valid_linkage
 from scipy.sparse import csr_array
 
 import mixwood as mw
+from mixwood.chains import bind_family
 from mixwood.reference.gibbs import in_order_of_appearance
 from mixwood.reference.priors import Parameters, log_kappa, psi, softplus
 from mixwood.reference.trees import Forest
@@ -212,7 +213,7 @@ def test_the_bad_start_is_the_twins(prior, classes):
     X, _ = classes(30)
     model = mw.Mixture(mw.Gaussian().resolve(X), prior)
     seed = np.random.SeedSequence(4)
-    labels = on_top_labels(model, X, seed)
+    labels = on_top_labels(model, bind_family(model, X), len(X), seed)
     twin = Forest(model, X, prior_parameters(prior, 30))
     twin.on_top(np.random.default_rng(seed).permutation(30).tolist())
     expected = np.empty(30)

@@ -1,0 +1,207 @@
+"""Data on a Dask cluster: real processes, which may be killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+import mixwood as mw
+
+da = pytest.importorskip("dask.array")
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+dask_distributed = pytest.importorskip("distributed")
+
+from mixwood import distributed  # noqa: E402 (needs Dask)
+
+FAST = {"draws": 5, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
+#: A test that waits longer than so many seconds for the cluster has failed.
+PATIENCE = 120
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of two processes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the cluster says is not ours
+        with dask_distributed.LocalCluster(
+            processes=True,
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            memory_limit="2GiB",
+            silence_logs=50,
+        ) as running:
+            yield running
+
+
+@pytest.fixture
+def client(cluster):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with dask_distributed.Client(cluster, timeout=PATIENCE) as running:
+            yield running
+
+
+@pytest.fixture(autouse=True)
+def within_patience():
+    """Nothing hangs: after `PATIENCE` seconds the test is interrupted."""
+    main = threading.main_thread().ident
+    timer = threading.Timer(PATIENCE, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    yield
+    timer.cancel()
+
+
+def blobs(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)) + 12 * rng.integers(0, 4, n)[:, None]
+
+
+X = blobs(2000)
+
+
+def test_the_leaves_are_those_of_the_partitions(client):
+    """What the workers build is what one machine builds, whoever does it."""
+    array = da.from_array(X, chunks=(500, 1))  # columns apart, too
+    found = distributed.build_leaves(mw.Mixture(), array, leaves_per_partition=30, seed=1)
+    assert found.leaves.n_items == 2000
+    assert found.leaves.n_leaves <= 4 * 30
+    assert found.leaves.likelihood == mw.Gaussian().resolve(X)
+    assert found.leaf_of_row.chunks == ((500,) * 4,)
+    assert "4 partitions" in repr(found)
+    leaf_of_row = found.leaf_of_row.compute()
+    np.testing.assert_array_equal(np.bincount(leaf_of_row), found.leaves.sizes)
+    # the same without a cluster
+    with dask.config.set(scheduler="threads"):
+        here = distributed.build_leaves(mw.Mixture(), array, leaves_per_partition=30, seed=1)
+        np.testing.assert_array_equal(here.leaves.matrix, found.leaves.matrix)
+        np.testing.assert_array_equal(here.leaf_of_row.compute(), leaf_of_row)
+
+    post = mw.sample(mw.Mixture(), found.leaves, **FAST)
+    labels = found.row_labels(post.labels[0, -1])
+    assert labels.dtype == post.labels.dtype
+    np.testing.assert_array_equal(labels.compute(), post.labels[0, -1][leaf_of_row])
+    densities = distributed.log_density(post, array)
+    np.testing.assert_allclose(densities.compute(), post.log_density(X), rtol=1e-9)
+
+
+def test_data_frames(client):
+    frame = dd.from_pandas(pd.DataFrame(X, columns=["x", "y"]), npartitions=3)
+    found = distributed.build_leaves(mw.Mixture(), frame, leaves_per_partition=30, seed=1)
+    assert found.leaves.n_items == 2000
+    post = mw.sample(mw.Mixture(), found.leaves, **FAST)
+    assert distributed.log_density(post, frame).compute().shape == (2000,)
+    table = pd.DataFrame(X, columns=["x", "y"]).assign(kind=np.where(X[:, 0] > 6, "a", "b"))
+    model = mw.Mixture(mw.Product({("x", "y"): mw.Gaussian(), "kind": mw.Categorical()}))
+    mixed = dd.from_pandas(table, npartitions=2)
+    assert distributed.build_leaves(model, mixed, 30, seed=1).leaves.n_items == 2000
+
+
+def killing(block, marker):
+    """Return the block; whoever does this first is killed."""
+    try:
+        Path(marker).touch(exist_ok=False)
+    except FileExistsError:
+        return block
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("not reached")
+
+
+def test_a_killed_worker_changes_nothing(client, tmp_path):
+    array = da.from_array(X, chunks=(500, 2))
+    expected = distributed.build_leaves(mw.Mixture(), array, leaves_per_partition=30, seed=1)
+    rows = expected.leaf_of_row.compute()
+    # in the middle of the work
+    marker = str(tmp_path / "killed")
+    fatal = array.map_blocks(killing, marker, dtype=float, meta=np.empty((0, 2)))
+    found = distributed.build_leaves(mw.Mixture(), fatal, leaves_per_partition=30, seed=1)
+    assert Path(marker).exists()
+    np.testing.assert_array_equal(found.leaves.matrix, expected.leaves.matrix)
+    # and after it: what was only there is made again
+    victim = next(iter(client.run(os.getpid).values()))
+    os.kill(victim, signal.SIGKILL)
+    np.testing.assert_array_equal(found.leaf_of_row.compute(), rows)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (np.full((5, 2), np.nan), "block 1 has a missing value"),
+        (np.ones((5, 3)), "block 1 has the wrong number of columns"),
+        (np.ones((0, 2)), "block 1 .*row"),
+    ],
+    ids=["missing", "width", "empty"],
+)
+@pytest.mark.parametrize(
+    "likelihood", [mw.Gaussian(), mw.Gaussian().resolve(X)], ids=["open", "explicit"]
+)
+def test_a_bad_partition_is_named(client, bad, message, likelihood):
+    parts = [dask.delayed(part) for part in (X[:50], bad, X[50:90])]
+    array = da.concatenate([da.from_delayed(part, (np.nan, 2), dtype=float) for part in parts])
+    with pytest.raises(ValueError, match=message):
+        distributed.build_leaves(mw.Mixture(likelihood), array, leaves_per_partition=10)
+
+
+def test_wrong_arguments():
+    with pytest.raises(TypeError, match="X must be a Dask array"):
+        distributed.build_leaves(mw.Mixture(), X)
+    with pytest.raises(TypeError, match="X must be a Dask array"):
+        distributed.build_leaves(mw.Mixture(), da.from_array(X[:, 0]))
+    array = da.from_array(X[:100])
+    with pytest.raises(ValueError, match="leaves_per_partition must be at least 2"):
+        distributed.build_leaves(mw.Mixture(), array, leaves_per_partition=1)
+    found = distributed.build_leaves(mw.Mixture(), array, leaves_per_partition=10, seed=0)
+    with pytest.raises(ValueError, match="labels must be"):
+        found.row_labels([0, 1])
+
+
+# --- chains on a cluster
+
+
+def test_chains_on_dask_are_those_of_threads(client):
+    post = mw.sample(mw.Mixture(), X[:60], **FAST)
+    with joblib.parallel_config("dask"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        there = mw.sample(mw.Mixture(), X[:60], **FAST)
+    np.testing.assert_array_equal(there.labels, post.labels)
+    np.testing.assert_array_equal(there.log_joint, post.log_joint)
+
+
+class CountedArray(np.ndarray):
+    """An array that counts how often it is sent anywhere."""
+
+    sent = 0
+
+    def __reduce_ex__(self, protocol):
+        CountedArray.sent += 1
+        return np.asarray(self).__reduce_ex__(protocol)
+
+
+def test_data_are_sent_once_to_dask(client):
+    from mixwood.chains import ChainPlan
+    from mixwood.parallel import Job, run_jobs
+    from mixwood.seeding import chain_seeds
+    from mixwood.starts import start_from
+
+    sampler, model = mw.Tree(), mw.Mixture(mw.Gaussian().resolve(X))
+    seeds = chain_seeds(np.random.SeedSequence(1), 4)
+    start = start_from("ibhc", model, X, sampler)
+    plan = ChainPlan(warmup=1, draws=1, thin=1)
+    job = Job(model, X.view(CountedArray), sampler, plan, None, 0.0, start, seeds)
+    assert sys.getsizeof(job) >= X.nbytes
+    CountedArray.sent = 0
+    with joblib.parallel_config("dask"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _, results = run_jobs(job, range(4), None, progress=False)
+    assert len(results) == 4
+    assert CountedArray.sent == 1
