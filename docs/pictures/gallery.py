@@ -81,5 +81,6 @@ def picture(name, likelihood):
     )
 
 
-for chosen in sys.argv[1:] or SETS:
-    picture(chosen, SETS[chosen])
+if __name__ == "__main__":
+    for chosen in sys.argv[1:] or SETS:
+        picture(chosen, SETS[chosen])
