@@ -66,8 +66,9 @@ def draw_start(axes):
     axes.legend(fontsize=8, frameon=False, loc=(0.02, 0.17))
 
 
-figure = Figure(figsize=(11.5, 3.8), layout="constrained")
-first, second, third = figure.subplots(1, 3)
-draw_bias(first, second)
-draw_start(third)
-figure.savefig(TARGET, dpi=130)
+if __name__ == "__main__":
+    figure = Figure(figsize=(11.5, 3.8), layout="constrained")
+    first, second, third = figure.subplots(1, 3)
+    draw_bias(first, second)
+    draw_start(third)
+    figure.savefig(TARGET, dpi=130)
