@@ -22,7 +22,7 @@ SETS = {
     "galaxy": FULL,
     "faithful": FULL,
     "iris": FULL,
-    "wine": DIAGONAL,
+    "wine": FULL,
     "crabs": FULL,
     "thyroid": FULL,
     "digits": DIAGONAL,
