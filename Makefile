@@ -26,7 +26,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet .
+	$(BIN)/python -m pip install --quiet $(PIP_OPTIONS) .
 	touch $@
 
 $(VENV)/.test: $(BIN)/python pyproject.toml
@@ -48,7 +48,7 @@ test-python: $(VENV)/.installed $(VENV)/.test
 
 # What touches ArviZ, for another Python: make test-arviz VENV=.venv-new PYTHON=python3.13
 test-arviz: $(VENV)/.installed $(VENV)/.test
-	$(PYTEST) tests/unit/test_arviz.py tests/unit/test_summaries.py tests/unit/test_posterior.py \
+	$(PYTEST) -n auto tests/unit/test_arviz.py tests/unit/test_summaries.py tests/unit/test_posterior.py \
 	  tests/unit/test_storage.py tests/unit/test_sample.py
 
 test-long: $(VENV)/.installed $(VENV)/.test
