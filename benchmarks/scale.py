@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import mixwood as mw
-from benchmarks.data import adjusted_rand
+from mixwood.partitions import adjusted_rand
 
 Measurement = dict[str, float | str]
 
