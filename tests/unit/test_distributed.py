@@ -53,7 +53,7 @@ def client(cluster):
 
 
 @pytest.fixture(autouse=True)
-def within_patience():
+def within_patience(interruptible):
     """Nothing hangs: after `PATIENCE` seconds the test is interrupted."""
     main = threading.main_thread().ident
     timer = threading.Timer(PATIENCE, lambda: signal.pthread_kill(main, signal.SIGINT))

@@ -126,7 +126,8 @@ def test_equal_draws_are_weighed_once():
     np.testing.assert_array_equal(weights, [0.75, 0.25])
 
 
-def test_the_search_can_be_interrupted(monkeypatch):
+@pytest.mark.usefixtures("interruptible")
+def test_the_search_can_be_interrupted():
     _, draws = noisy_copies(np.random.default_rng(4), 4000, 400, 60, 0.9)
     main = threading.get_ident()
 
