@@ -13,7 +13,14 @@ from mixwood.reference import GibbsChain, priors
 from mixwood.testing import goodness_of_fit, long_chain_test
 
 
-def test_gibbs_is_exact(small_prior, small_case, seed):
+def test_gibbs_is_exact(some_pair, seed):
+    model, X = some_pair
+    result = goodness_of_fit(model, X, "gibbs", iterations=10, seed=seed)
+    assert result.passed(), result
+
+
+@pytest.mark.long
+def test_gibbs_is_exact_for_every_pair(small_prior, small_case, seed):
     likelihood, X = small_case
     model = mw.Mixture(likelihood, small_prior)
     result = goodness_of_fit(model, X, "gibbs", iterations=10, seed=seed)

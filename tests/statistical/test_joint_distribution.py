@@ -39,8 +39,7 @@ def some(names, fast):
     return [n if n in fast else pytest.param(n, marks=pytest.mark.long) for n in names]
 
 
-# Enumeration checks every pair of prior and family every day, and each update of a parameter is in
-# one of these.
+# Every update of a parameter is in one of the fast ones.
 EACH_PRIOR = some(PRIORS, ("dp-random", "nggp-random", "nig-random", "py-random"))
 EACH_FAMILY = some(FAMILIES, ("gaussian", "multinomial"))
 
