@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,6 +16,8 @@ from mixwood.model import Mixture
 from mixwood.priors import Prior
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from mixwood.families.base import Data, Likelihood
 
 __all__ = ["Draws", "chain_parameter", "random_parameters"]
@@ -225,6 +227,27 @@ class Draws:
             return self.columns
         width = self.data_for("column_names").shape[1]
         return tuple(f"column {k}" for k in range(width))
+
+    def thinned(self, draws: int) -> Self:
+        """Return the same with at most so many draws a chain, evenly spaced.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> post = mw.sample(mw.Mixture(), [[0.0], [9.0]], draws=10, seed=1, progress=False)
+        >>> post.thinned(4).labels.shape, post.thinned(10) is post
+        ((4, 4, 2), True)
+        """
+        if self.n_draws <= draws:
+            return self
+        kept = np.linspace(0, self.n_draws - 1, draws).round().astype(np.int64)
+        return replace(
+            self,
+            labels=self.labels[:, kept],
+            log_joint=self.log_joint[:, kept],
+            log_u=self.log_u[:, kept],
+            parameters={name: values[:, kept] for name, values in self.parameters.items()},
+        )
 
     def data_for(self, purpose: str) -> Data:
         """Return `X`, or raise a ValueError that says `purpose` needs it."""

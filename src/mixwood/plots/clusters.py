@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,14 +137,4 @@ def _grid(values: FloatArray, count: int) -> FloatArray:
 
 def _few_draws(posterior: Posterior) -> Posterior:
     """Return a posterior with some of the draws, evenly from all chains."""
-    each = max(1, _DENSITY_DRAWS // posterior.n_chains)
-    if posterior.n_draws <= each:
-        return posterior
-    kept = np.linspace(0, posterior.n_draws - 1, each).round().astype(np.int64)
-    return replace(
-        posterior,
-        labels=posterior.labels[:, kept],
-        log_joint=posterior.log_joint[:, kept],
-        log_u=posterior.log_u[:, kept],
-        parameters={name: values[:, kept] for name, values in posterior.parameters.items()},
-    )
+    return posterior.thinned(max(1, _DENSITY_DRAWS // posterior.n_chains))

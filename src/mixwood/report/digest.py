@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mixwood.families.base import FloatArray, IntArray
     from mixwood.posterior import Posterior
 
-__all__ = ["Digest", "thinned"]
+__all__ = ["Digest"]
 
 #: The estimate, and what is seen through it, use draws with at most so many labels in all.
 MOST_LABELS = 10**7
@@ -37,7 +37,8 @@ class Digest:
     @cached_property
     def thinned(self) -> Posterior:
         """The posterior, without some of its draws if there are too many labels for estimates."""
-        return thinned(self.posterior)
+        each = max(1, MOST_LABELS // (self.posterior.n_chains * self.posterior.n_items))
+        return self.posterior.thinned(each)
 
     @cached_property
     def estimate(self) -> IntArray:
@@ -66,26 +67,3 @@ class Digest:
         """How far the estimate agrees with labels known beforehand."""
         known = self.about.known
         return None if known is None else known.adjusted_rand(self.estimate)
-
-
-def thinned(posterior: Posterior) -> Posterior:
-    """Return a posterior with at most `MOST_LABELS` labels, its draws evenly spaced.
-
-    Examples
-    --------
-    >>> import mixwood as mw
-    >>> post = mw.sample(mw.Mixture(), [[0.0], [9.0]], draws=10, seed=1, progress=False)
-    >>> thinned(post) is post
-    True
-    """
-    most = max(1, MOST_LABELS // (posterior.n_chains * posterior.n_items))
-    if posterior.n_draws <= most:
-        return posterior
-    kept = np.linspace(0, posterior.n_draws - 1, most).round().astype(np.int64)
-    return replace(
-        posterior,
-        labels=posterior.labels[:, kept],
-        log_joint=posterior.log_joint[:, kept],
-        log_u=posterior.log_u[:, kept],
-        parameters={name: draws[:, kept] for name, draws in posterior.parameters.items()},
-    )
