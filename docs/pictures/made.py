@@ -10,6 +10,7 @@ have a script beside this one. What is newer than its page or script and the pac
 import contextlib
 import doctest
 import io
+import re
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,7 +58,8 @@ def main():
     # name of a folder, what it is made of, and how
     tasks = {name: (Path(script.__file__), script.draw) for name, script in SCRIPTS.items()}
     for page in DOCS.rglob("*.md"):
-        if f"_made/{page.stem}/" in page.read_text(encoding="utf-8"):
+        shown = re.search(rf"_(made|static)/{page.stem}/", page.read_text(encoding="utf-8"))
+        if shown and page.stem not in SCRIPTS:
             tasks[page.stem] = (page, lambda target, page=page: make_page(page, target))
     for name, (source, make) in tasks.items():
         target = TARGET / name

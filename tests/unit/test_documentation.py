@@ -110,11 +110,9 @@ def files(tmp_path, monkeypatch):
     """The files that the commands name, in the current folder."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(1)
-    kind = np.repeat([0, 1], 10)
-    iris = pd.DataFrame(rng.normal(5.0 * kind[:, None], 1, (20, 2)), columns=["petal length", "x"])
-    iris = iris.assign(
-        species=np.array(["one", "two"])[kind], id=range(20), comment=["a", "b"] * 10
-    )
+    kind = np.repeat([0, 1], 5)
+    iris = pd.DataFrame(rng.normal(5.0 * kind[:, None], 1, (10, 2)), columns=["petal length", "x"])
+    iris = iris.assign(species=np.array(["one", "two"])[kind], id=range(10), comment=["a", "b"] * 5)
     iris.to_csv("iris.csv", index=False)
     for name in ("measurements", "table", "cells"):
         iris[["petal length", "x"]].to_csv(f"{name}.csv", index=False)
