@@ -23,6 +23,7 @@ numpydoc_show_class_members = False  # the API pages say which members are shown
 html_theme = "furo"
 html_title = f"mixwood {version}"
 html_static_path = ["_static", "_made"]
+html_css_files = ["wide.css"]
 html_copy_source = False
 
 

@@ -138,6 +138,8 @@ def test_every_public_name_has_an_entry():
     entries = set(re.findall(r"auto\w+:: (?:mixwood\.)?([\w.]+)", reference))
     missing = {name for name in {*mw.__all__, "MixtureClustering"} if name not in entries}
     assert missing == set()
+    # arrays of draws are those of its base
+    assert ".. autoclass:: Posterior\n   :members:\n   :inherited-members:" in reference
     for name in ("hyper", "datasets", "partitions", "testing", "reference"):
         listed = re.search(rf"automodule:: mixwood.{name}\n   :members:(.*)", reference)[1]
         module = getattr(mw, name)
