@@ -2,6 +2,8 @@
 
 import pytest
 
+collect_ignore_glob = ["*.py"]  # scripts of the pictures, without examples
+
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path, monkeypatch):
