@@ -50,7 +50,7 @@ class Posterior(Draws):
         pandas.DataFrame
             Columns ``mean, sd, q5, q95, ess_bulk, ess_tail, r_hat``; rows ``n_clusters``,
             ``log_joint``, ``log_u`` and the random ones of ``alpha, sigma, theta``. Where
-            all draws are equal the last three columns say ``"constant"``.
+            all draws are equal the last three columns are NaN.
         """
         from mixwood.summaries import summary
 
