@@ -111,18 +111,26 @@ def one_singleton_too_many(right):
     )
 
 
+def one_factor_too_many(right):
+    """One factor of the partition's law too many."""
+    return lambda law, parameters, n, clusters, stream: right(
+        law, parameters, n, clusters + 1, stream
+    )
+
+
 @pytest.mark.parametrize(
-    ("update", "mutate"),
+    ("update", "mutate", "prior"),
     [
-        ("slice_log_u", without_jacobian),
-        ("draw_log_alpha", one_cluster_too_many),
-        ("slice_sigma", one_singleton_too_many),
+        ("slice_log_u", without_jacobian, mw.NGGP()),
+        ("draw_log_alpha", one_cluster_too_many, mw.NGGP()),
+        ("slice_sigma", one_singleton_too_many, mw.NGGP()),
+        ("draw_theta", one_factor_too_many, mw.PitmanYor()),
     ],
 )
-def test_a_wrong_parameter_update_fails(update, mutate, cases, run_twin, seed, monkeypatch):
+def test_a_wrong_parameter_update_fails(update, mutate, prior, cases, run_twin, seed, monkeypatch):
     monkeypatch.setattr(priors, update, mutate(getattr(priors, update)))
     likelihood, X = cases["gaussian"]
-    model = mw.Mixture(likelihood, mw.NGGP())
+    model = mw.Mixture(likelihood, prior)
     run = run_twin(GibbsChain, model, X[:4], 4)
     result = goodness_of_fit(model, X[:4], replicates=4000, seed=seed, run=run)
     assert not result.passed(), result
