@@ -27,6 +27,14 @@ def bind_codes(X: FloatArray, pseudo_counts: list[FloatArray]) -> _core.Family:
     return _core.categorical(codes, offsets, np.concatenate(pseudo_counts))
 
 
+#: Every cluster keeps a count of each category.
+MOST_CATEGORIES = 2**24
+
+
+def _categories(value: Any) -> int:
+    return whole_number(value, "n_categories", at_least=1, at_most=MOST_CATEGORIES)
+
+
 @dataclass(frozen=True, eq=False)
 class Categorical(Likelihood):
     """Independent categorical columns; missing entries (NaN) are skipped.
@@ -60,10 +68,10 @@ class Categorical(Likelihood):
         object.__setattr__(self, "beta", positive_number(self.beta, "beta"))
         if self.n_categories is None or isinstance(self.n_categories, (int, np.integer)):
             if self.n_categories is not None:
-                whole_number(self.n_categories, "n_categories", at_least=1)
+                _categories(self.n_categories)
             return
         try:
-            levels = tuple(whole_number(v, "n_categories", at_least=1) for v in self.n_categories)
+            levels = tuple(_categories(v) for v in self.n_categories)
         except TypeError:
             raise TypeError(
                 "n_categories must be a whole number or a sequence of them, "
@@ -89,7 +97,7 @@ class Categorical(Likelihood):
                     f"{name} has code {int(np.nanmax(codes[:, j]))} in column {j}, "
                     f"which has {levels[j]} categories (codes 0 to {levels[j] - 1})"
                 )
-        elif codes.size and np.nanmax(codes, initial=0) >= 2**24:
+        elif codes.size and np.nanmax(codes, initial=0) >= MOST_CATEGORIES:
             raise ValueError(
                 f"{name} has code {int(np.nanmax(codes))}; codes must be 0, 1, 2, ... "
                 "without large gaps"
