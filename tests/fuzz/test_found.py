@@ -32,6 +32,8 @@ FOUND = {
     "5,000 digits": (lambda: mw.Gibbs(subset=10**5000), "subset must be at most"),
     "beyond 64 bits": (lambda: mw.NGGP().expected_clusters(2**64), "n must be at most"),
     "categories beyond memory": (lambda: mw.Categorical(n_categories=2**40), "n_categories must"),
+    "categories of no column": (lambda: mw.Categorical(n_categories=()), "n_categories must"),
+    "a rate that is none": (lambda: mw.Poisson(rate=[[1.0], []]), "rate must be"),
     "chains beyond memory": (lambda: sample(chains=2**31), "chains must be at most"),
     "ragged labels": (lambda: sample(init=[[0], [1, 2]]), "init must be a rectangular"),
     "simulate without a model": (lambda: mw.simulate(None, 3), "model must be"),

@@ -77,6 +77,8 @@ class Categorical(Likelihood):
                 "n_categories must be a whole number or a sequence of them, "
                 f"got {shown(self.n_categories)}"
             ) from None
+        if not levels:
+            raise ValueError("n_categories must have a number for each column, got none")
         object.__setattr__(self, "n_categories", levels)
 
     @property
