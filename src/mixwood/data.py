@@ -213,6 +213,8 @@ def _refuse_sparse(X: Any, name: str) -> None:
 def _read(X: Any, name: str) -> NDArray[Any]:
     """Return the numbers in `X` as an array of bools, integers or floats, NaN where missing."""
     if isinstance(X, np.ma.MaskedArray):
+        if X.ndim == 0:
+            raise TypeError(f"{name} must be an array or table of numbers, got {shown(X)}")
         mask = np.ma.getmaskarray(X)
         values = X.filled(0) if mask.any() else X.data  # what lies under a mask may be anything
         numbers_ = _numbers(np.asarray(values), name)
