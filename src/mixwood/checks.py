@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["finite_number", "positive_number", "probability", "shown", "whole_number"]
+__all__ = [
+    "finite_number",
+    "moderate_number",
+    "positive_number",
+    "probability",
+    "shown",
+    "whole_number",
+]
 
 
 def shown(value: Any) -> str:
@@ -41,6 +48,18 @@ def positive_number(value: Any, name: str) -> float:
     number = finite_number(value, name)
     if number <= 0:
         raise ValueError(f"{name} must be positive, got {shown(value)}")
+    return number
+
+
+def moderate_number(value: Any, name: str) -> float:
+    """Return `value` as a float, or raise if it is not positive, or so extreme that sums lose it.
+
+    What a prior is worth (masses, pseudo-counts, degrees of freedom): beyond these bounds log
+    Gamma functions overflow, and densities are not numbers.
+    """
+    number = positive_number(value, name)
+    if not 1e-100 <= number <= 1e100:
+        raise ValueError(f"{name} must lie between 1e-100 and 1e100, got {shown(value)}")
     return number
 
 

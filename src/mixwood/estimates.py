@@ -246,7 +246,7 @@ def similarity(
     """
     from mixwood import _core
 
-    if str(dtype) not in ("float64", "float32"):
+    if not isinstance(dtype, str | np.dtype) or str(dtype) not in ("float64", "float32"):
         raise ValueError(f'dtype must be "float64" or "float32", got {shown(dtype)}')
     labels = label_rows(draws)
     if rows is not None:

@@ -178,7 +178,7 @@ def sparse_matrices(draw):
         if dtype == "i8":
             entries = np.nan_to_num(entries, posinf=0, neginf=0).clip(-1e18, 1e18)
         matrix = make((entries.astype(dtype), places), shape=(n, d))
-    matrix = matrix.asformat(draw(st.sampled_from(SPARSE)))
+        matrix = matrix.asformat(draw(st.sampled_from(SPARSE)))
     if matrix.format in ("csr", "csc") and matrix.nnz and draw(st.booleans()):
         array = draw(st.sampled_from((matrix.indices, matrix.indptr)))
         array[draw(st.integers(0, len(array) - 1))] = draw(st.integers(-2, 20))

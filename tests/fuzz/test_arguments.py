@@ -41,7 +41,9 @@ ALSO = {
     "frame": ("column", "table"),
 }
 #: Nothing is wrong with the arguments: the data are too much for these numbers, or the time.
-SAYS_WHY = re.compile("stopped before every chain|not a finite|not finite|overflow|precision")
+SAYS_WHY = re.compile(
+    "stopped before every chain|not a finite|not finite|not numbers|overflow|precision"
+)
 
 
 def attempt(function, changed, **arguments):

@@ -35,6 +35,11 @@ FOUND = {
     "categories of no column": (lambda: mw.Categorical(n_categories=()), "n_categories must"),
     "a rate that is none": (lambda: mw.Poisson(rate=[[1.0], []]), "rate must be"),
     "a masked number": (lambda: mw.bhc(mw.Mixture(), np.ma.array(0.0)), "X must be an array"),
+    "densities that are no numbers": (lambda: mw.Bernoulli(a=2e305), "a must lie between"),
+    "blocks that are none": (
+        lambda: mw.stream_leaves(mw.Mixture(), np.array(1.0)),
+        "blocks must be",
+    ),
     "chains beyond memory": (lambda: sample(chains=2**31), "chains must be at most"),
     "ragged labels": (lambda: sample(init=[[0], [1, 2]]), "init must be a rectangular"),
     "simulate without a model": (lambda: mw.simulate(None, 3), "model must be"),

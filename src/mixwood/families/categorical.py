@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.checks import positive_number, shown, whole_number
+from mixwood.checks import moderate_number, shown, whole_number
 from mixwood.data import whole_number_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.gamma_draws import dirichlet_draws
@@ -65,7 +65,7 @@ class Categorical(Likelihood):
     reads_levels = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", positive_number(self.beta, "beta"))
+        object.__setattr__(self, "beta", moderate_number(self.beta, "beta"))
         if self.n_categories is None or isinstance(self.n_categories, (int, np.integer)):
             if self.n_categories is not None:
                 _categories(self.n_categories)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.checks import positive_number, shown
+from mixwood.checks import moderate_number, positive_number, shown
 from mixwood.data import real_array, whole_number_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.gaussian import vector
@@ -48,7 +48,7 @@ class Poisson(Likelihood):
     skips_missing = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", positive_number(self.shape, "shape"))
+        object.__setattr__(self, "shape", moderate_number(self.shape, "shape"))
         if self.rate is None:
             return
         if real_array(self.rate, "rate").ndim == 0:
