@@ -51,7 +51,7 @@ class Posterior(Draws):
         pandas.DataFrame
             Columns ``mean, sd, q5, q95, ess_bulk, ess_tail, r_hat``; rows ``n_clusters``,
             ``log_joint``, ``log_u`` and the random ones of ``alpha, sigma, theta``. Where
-            all draws are equal the last three columns say ``"constant"``.
+            all draws are equal the last three columns are NaN.
         """
         from mixwood.summaries import summary
 
@@ -93,7 +93,8 @@ class Posterior(Draws):
         Returns
         -------
         int64 array of shape (n,)
-            The cluster of each item, 0 to K-1 in order of appearance.
+            The cluster of each item, 0 to K-1 in order of appearance. The loss counts rows,
+            also where the items are weighted leaves.
 
         Examples
         --------
@@ -112,7 +113,14 @@ class Posterior(Draws):
         key = (checked_loss(loss), seed, most) if type(seed) is int else None
         labels = self._estimates.get(key)
         if labels is None:
-            labels = point_estimate(self.labels, loss, seed, max_clusters=most, n_jobs=n_jobs)
+            labels = point_estimate(
+                self.labels,
+                loss,
+                seed,
+                max_clusters=most,
+                n_jobs=n_jobs,
+                sizes=self.item_sizes,
+            )
             if key is not None:
                 self._estimates[key] = labels
         return labels.copy()
@@ -129,7 +137,8 @@ class Posterior(Draws):
         """
         from mixwood.partitions import checked_labels, expected_loss
 
-        return expected_loss(self.labels, checked_labels(labels, "labels", self.n_items), loss)
+        given = checked_labels(labels, "labels", self.n_items)
+        return expected_loss(self.labels, given, loss, sizes=self.item_sizes)
 
     def credible_ball(self, level: float = 0.95, loss: str = "vi", seed: Any = 0) -> CredibleBall:
         """Return how far the draws are from the point estimate, and those at the edge.
@@ -152,7 +161,8 @@ class Posterior(Draws):
         """
         from mixwood.estimates import credible_ball
 
-        return credible_ball(self.labels, self.point_estimate(loss, seed), level, loss)
+        center = self.point_estimate(loss, seed)
+        return credible_ball(self.labels, center, level, loss, sizes=self.item_sizes)
 
     def similarity(
         self, rows: Any = None, dtype: str = "float64", n_jobs: int | None = None
