@@ -18,10 +18,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import mixwood as mw
-from benchmarks.data import adjusted_rand, labelled_set
+from benchmarks.data import labelled_set
 from mixwood.arviz_bridge import import_arviz
 from mixwood.chains import make_chain
 from mixwood.families.gaussian import shrunk_covariance
+from mixwood.partitions import adjusted_rand
 
 SETS = (
     "galaxy", "faithful", "iris", "thyroid", "crabs", "hepta", "gvhd_pos", "s1", "s2", "a1",
