@@ -86,4 +86,4 @@ bench-peers: $(VENV)/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.peers
 
 clean:
-	rm -rf build $(VENV) .venv-* docs/_build
+	rm -rf build $(VENV) .venv-* docs/_build docs/_made

@@ -1,6 +1,4 @@
-"""The picture of theory/paper_sampler.md: `python docs/pictures/paper_sampler.py` makes it anew."""
-
-from pathlib import Path
+"""The picture of theory/paper_sampler.md, made by `make docs`."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,7 +8,6 @@ from mixwood.chains import make_chain
 from mixwood.testing import enumerate_posterior
 
 BLUE, ORANGE, BLACK = "#0072B2", "#D55E00", "#000000"
-TARGET = Path(__file__).parent.parent / "_static" / "paper_sampler.png"
 
 
 def frequencies(exact, X, sampler, draws=1_000_000):
@@ -66,9 +63,9 @@ def draw_start(axes):
     axes.legend(fontsize=8, frameon=False, loc=(0.02, 0.17))
 
 
-if __name__ == "__main__":
+def draw(folder):
     figure = Figure(figsize=(11.5, 3.8), layout="constrained")
     first, second, third = figure.subplots(1, 3)
     draw_bias(first, second)
     draw_start(third)
-    figure.savefig(TARGET, dpi=130)
+    figure.savefig(folder / "paper_sampler.png", dpi=130)

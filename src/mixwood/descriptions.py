@@ -55,6 +55,9 @@ class ParameterEstimate(NamedTuple):
     lower: FloatArray
     upper: FloatArray
 
+    def __repr__(self) -> str:
+        return f"<mixwood.ParameterEstimate: mean, sd, lower, upper; each {self.mean.shape}>"
+
 
 def parameter_estimates(
     draws: Draws,

@@ -108,7 +108,7 @@ class Tree:
         How many splits or merges of clusters an iteration proposes; likewise.
     leaf_moves : int, optional
         How many rows an iteration moves one by one; by default as many as there are, at most
-        4,000, and fewer if hardly any would change cluster (learned in warm-up).
+        20,000, and fewer if hardly any would change cluster (learned in warm-up).
     rebuild : int, optional
         After how many iterations a new guide tree is grown; 0 means never. By default 20 or
         more in warm-up and 250 or more after it, with the square root of the number of rows.

@@ -19,7 +19,7 @@ from mixwood.data import stacked
 from mixwood.families.leaves import SUMS
 from mixwood.families.multinomial import Multinomial
 from mixwood.families.product import Product
-from mixwood.hierarchy import without_collapsed
+from mixwood.growth import without_collapsed
 from mixwood.leaves import WeightedLeaves, leaf_matrix
 from mixwood.model import Mixture
 from mixwood.priors import start_values

@@ -10,7 +10,8 @@ import numpy as np
 
 from mixwood.chains import bind_family
 from mixwood.checks import shown, whole_number
-from mixwood.hierarchy import Hierarchy, Recipe, grow
+from mixwood.growth import Recipe, grow
+from mixwood.hierarchy import Hierarchy
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess, Prior, start_values
 from mixwood.reference.gibbs import in_order_of_appearance

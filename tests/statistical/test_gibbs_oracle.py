@@ -135,7 +135,7 @@ def test_p_values_are_uniform_over_fresh_seeds(small_prior, small_case):
     seeds = np.random.SeedSequence().generate_state(50, np.uint64).tolist()
     print(f"\n{model}: seeds {seeds}")
     results = [
-        goodness_of_fit(model, X, "gibbs", replicates=15_000, iterations=10, seed=seed)
+        goodness_of_fit(model, X, "gibbs", replicates=15_000, iterations=4, seed=seed)
         for seed in seeds
     ]
     p_values = {"partition": [r.p_value for r in results]}

@@ -106,6 +106,6 @@ def test_guesses_of_the_tree_do_not_matter(seed):
 def test_every_prior_and_family(small_prior, small_case, moves, fresh_seed):
     likelihood, X = small_case
     model = mw.Mixture(likelihood, small_prior)
-    result = fit_of_leaves(model, X, mw.Tree(*moves, rebuild=7), 60_000, 20, fresh_seed)
+    result = fit_of_leaves(model, X, mw.Tree(*moves, rebuild=2), 60_000, 4, fresh_seed)
     print(f"distance {result.total_variation:.4f}, noise {result.expected_noise:.4f}, {result}")
     assert result.passed(), result

@@ -91,5 +91,5 @@ def test_a_wrong_step_fails(wrong, replicates, run_twin, seed):
 def test_every_prior_and_family(small_prior, small_case, fresh_seed):
     likelihood, X = small_case
     model = mw.Mixture(likelihood, small_prior)
-    result = goodness_of_fit(model, X, "slice", iterations=20, seed=fresh_seed)
+    result = goodness_of_fit(model, X, "slice", iterations=8, seed=fresh_seed)
     assert result.passed(), result

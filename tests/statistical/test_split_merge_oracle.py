@@ -83,5 +83,5 @@ def test_a_wrong_ratio_fails(wrong, cases, run_twin, seed):
 def test_every_prior_and_family(small_prior, small_case, fresh_seed):
     likelihood, X = small_case
     model = mw.Mixture(likelihood, small_prior)
-    result = goodness_of_fit(model, X, SAMPLER, iterations=20, seed=fresh_seed)
+    result = goodness_of_fit(model, X, SAMPLER, iterations=8, seed=fresh_seed)
     assert result.passed(), result

@@ -12,7 +12,7 @@ from scipy.sparse import vstack
 
 import mixwood as mw
 from mixwood.chains import bind_family
-from mixwood.hierarchy import Recipe
+from mixwood.growth import Recipe
 from mixwood.reference.priors import Parameters
 from mixwood.reference.trees import Forest
 from mixwood.trees import prior_parameters

@@ -116,7 +116,7 @@ class LeafScan {
   static constexpr double visits_a_change = 8;
   static constexpr double cheap_comparisons = 20000;
   static constexpr double least_visits = 256;
-  static constexpr double most_visits = 4000;
+  static constexpr double most_visits = 20000;
 
   void lay_out(const std::vector<double>& lengths) {
     ends_.resize(lengths.size());

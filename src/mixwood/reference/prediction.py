@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from mixwood.families.base import FloatArray
 from mixwood.priors import DirichletProcess, PitmanYor, Prior
-from mixwood.reference.families import Family, S
+from mixwood.reference.families.base import Family, S
 from mixwood.reference.priors import Parameters, log_kappa
 
 __all__ = ["log_predictive_terms", "log_predictive_weights"]

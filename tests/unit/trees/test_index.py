@@ -7,7 +7,7 @@ import pytest
 
 import mixwood as mw
 from mixwood.chains import bind_family
-from mixwood.hierarchy import Recipe
+from mixwood.growth import Recipe
 from mixwood.testing import seed_of
 from mixwood.trees import ibhc, prior_parameters
 

@@ -1,0 +1,21 @@
+"""The picture of the first page and of README.md: the toy data at one glance.
+
+`make docs` makes it for the first page. README.md shows a committed copy, for which
+`python docs/pictures/overview.py docs/_static` is run by hand.
+"""
+
+import sys
+from pathlib import Path
+
+import mixwood as mw
+from mixwood.plots import overview
+
+
+def draw(folder):
+    X, _ = mw.datasets.toy()
+    post = mw.sample(mw.Mixture(mw.Gaussian(), mw.NGGP()), X, seed=1, progress=False)
+    overview(post).savefig(folder / "overview.png", dpi=100)
+
+
+if __name__ == "__main__":
+    draw(Path(sys.argv[1]))

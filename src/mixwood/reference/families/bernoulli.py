@@ -1,0 +1,33 @@
+"""Columns of zeros and ones with Beta priors, plainly."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+from mixwood import families
+from mixwood.families.base import FloatArray
+from mixwood.reference.families.counts import CountFamily, Counts
+
+__all__ = ["Bernoulli"]
+
+
+class Bernoulli(CountFamily):
+    """In each column, ``s`` ones and ``f`` zeros present: ``P(x) = B(a+s, b+f) / B(a, b)``."""
+
+    def __init__(self, likelihood: families.Bernoulli) -> None:
+        assert likelihood.columns is not None
+        self.a, self.b, self.columns = likelihood.a, likelihood.b, likelihood.columns
+
+    def empty(self) -> Counts:
+        return Counts(np.zeros(self.columns), np.zeros(self.columns), 0.0)
+
+    def row_statistic(self, row: FloatArray) -> Counts:
+        return Counts(~np.isnan(row) * 1.0, np.nan_to_num(row), 0.0)
+
+    def log_marginal(self, stat: Counts) -> float:
+        ones, zeros = stat.total, stat.n - stat.total
+        after = gammaln(self.a + ones) + gammaln(self.b + zeros)
+        after = after - gammaln(self.a + self.b + stat.n)
+        before = gammaln(self.a) + gammaln(self.b) - gammaln(self.a + self.b)
+        return float(np.sum(after - before))

@@ -1,0 +1,40 @@
+"""Columns of categories with Dirichlet priors, plainly."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+from mixwood import families
+from mixwood.families.base import FloatArray
+from mixwood.reference.families.counts import CountFamily, Counts
+
+__all__ = ["Categorical"]
+
+
+class Categorical(CountFamily):
+    """Independent categorical columns.
+
+    In each, with ``L`` categories whose present counts ``N_l`` sum to ``N``::
+
+        P(x) = Gamma(L beta) / Gamma(L beta + N) prod_l Gamma(beta + N_l) / Gamma(beta)
+    """
+
+    def __init__(self, likelihood: families.Categorical) -> None:
+        self.beta = likelihood.beta
+        self.levels = np.array(likelihood.n_categories)
+
+    def empty(self) -> Counts:
+        return Counts(
+            np.zeros(len(self.levels)), np.zeros((len(self.levels), self.levels.max())), 0.0
+        )
+
+    def row_statistic(self, row: FloatArray) -> Counts:
+        codes = np.arange(self.levels.max())
+        return Counts(~np.isnan(row) * 1.0, (row[:, None] == codes) * 1.0, 0.0)
+
+    def log_marginal(self, stat: Counts) -> float:
+        mass = self.levels * self.beta
+        value = np.sum(gammaln(mass) - gammaln(mass + stat.n))
+        # a category beyond a column's last has count 0, hence contributes 0
+        return float(value + np.sum(gammaln(self.beta + stat.total) - gammaln(self.beta)))

@@ -1,0 +1,45 @@
+"""A user"s own family, plainly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixwood import families
+from mixwood.families.base import FloatArray
+from mixwood.families.compiled import plain_function
+from mixwood.reference.families.base import Family
+from mixwood.reference.families.counts import Counts
+
+__all__ = ["Custom"]
+
+
+class Custom(Family[Counts]):
+    """A user's own family, by the plain functions: a statistic that rows are added to."""
+
+    def __init__(self, likelihood: families.CustomFamily) -> None:
+        self.likelihood = likelihood
+        self.accumulate = plain_function(likelihood.accumulate)
+        self.plain_log_marginal = plain_function(likelihood.log_marginal)
+        self.row_constant = plain_function(likelihood.row_constant)
+
+    def empty(self) -> Counts:
+        return Counts(np.zeros(1), np.zeros(self.likelihood.stat_dim), 0.0)
+
+    def observe(self, stat: Counts, row: FloatArray) -> Counts:
+        total = stat.total.copy()
+        self.accumulate(row, total)
+        constant = 0.0 if self.row_constant is None else self.row_constant(row)
+        return Counts(stat.n + 1, total, stat.log_constant + constant)
+
+    def forget(self, stat: Counts, row: FloatArray) -> Counts:
+        one = self.observe(self.empty(), row)
+        return Counts(stat.n - 1, stat.total - one.total, stat.log_constant - one.log_constant)
+
+    def merge(self, a: Counts, b: Counts) -> Counts:
+        return Counts(a.n + b.n, a.total + b.total, a.log_constant + b.log_constant)
+
+    def log_marginal(self, stat: Counts) -> float:
+        if stat.n[0] == 0:
+            return 0.0
+        given = self.likelihood.parameters
+        return float(self.plain_log_marginal(stat.n[0], stat.total, given)) + stat.log_constant

@@ -1,0 +1,63 @@
+"""Gaussian clusters with independent columns, plainly."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+from mixwood import families
+from mixwood.families.base import FloatArray
+from mixwood.reference.families.base import Family
+from mixwood.reference.families.gaussian import Moments
+
+__all__ = ["DiagonalGaussian"]
+
+
+class DiagonalGaussian(Family[Moments]):
+    """Normal-Gamma in each column, over its present entries.
+
+    With ``psi_n = psi + scatter + r n/(r+n) (xbar-m)^2``::
+
+        P(x) = pi^(-n/2) (r/(r+n))^(1/2) psi^(nu/2) psi_n^(-(nu+n)/2)
+               Gamma((nu+n)/2) / Gamma(nu/2)
+    """
+
+    def __init__(self, likelihood: families.DiagonalGaussian) -> None:
+        self.r, self.nu = likelihood.r, likelihood.nu
+        self.mean, self.scale = likelihood.mean, likelihood.scale
+
+    def empty(self) -> Moments:
+        zeros = np.zeros(len(self.mean))
+        return Moments(zeros, zeros, zeros)
+
+    def observe(self, stat: Moments, row: FloatArray) -> Moments:
+        return self.merge(stat, _present_moments(row))
+
+    def forget(self, stat: Moments, row: FloatArray) -> Moments:
+        present = ~np.isnan(row)
+        n = stat.n - present
+        divisor = np.maximum(n, 1)
+        step = np.where(present, row - stat.mean, 0.0)
+        mean = np.where(n > 0, stat.mean - step / divisor, 0.0)
+        scatter = stat.scatter - step**2 * (n + 1) / divisor
+        return Moments(n, mean, np.where(n > 1, scatter, 0.0))
+
+    def merge(self, a: Moments, b: Moments) -> Moments:
+        n = a.n + b.n
+        divisor = np.maximum(n, 1)
+        step = b.mean - a.mean
+        mean = a.mean + step * b.n / divisor
+        return Moments(n, mean, a.scatter + b.scatter + step**2 * a.n * b.n / divisor)
+
+    def log_marginal(self, stat: Moments) -> float:
+        n, r, nu = stat.n, self.r, self.nu
+        scale_n = self.scale + stat.scatter + r * n / (r + n) * (stat.mean - self.mean) ** 2
+        value = -n / 2 * np.log(np.pi) + np.log(r / (r + n)) / 2
+        value += nu / 2 * np.log(self.scale) - (nu + n) / 2 * np.log(scale_n)
+        return float(np.sum(value + gammaln((nu + n) / 2) - gammaln(nu / 2)))
+
+
+def _present_moments(row: FloatArray) -> Moments:
+    """Return the statistic of one row: its present entries, with no scatter."""
+    present = ~np.isnan(row)
+    return Moments(present.astype(float), np.where(present, row, 0.0), np.zeros(len(row)))

@@ -1,0 +1,77 @@
+"""Gaussian clusters with a Normal-Wishart prior, plainly."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import multigammaln
+
+from mixwood import families
+from mixwood.families.base import FloatArray
+from mixwood.reference.families.base import Family
+
+__all__ = ["Gaussian", "Moments"]
+
+
+class Moments(NamedTuple):
+    """How many, their mean, and the scatter about it: raw second moments would cancel."""
+
+    n: Any
+    mean: FloatArray
+    scatter: Any
+
+
+class Gaussian(Family[Moments]):
+    """Normal-Wishart: ``mean | Lambda ~ N(m, (r Lambda)^-1)``, ``Lambda ~ Wishart(Psi^-1, nu)``.
+
+    With ``Psi_n = Psi + S + r n/(r+n) (xbar-m)(xbar-m)'``::
+
+        P(X_c) = pi^(-nd/2) (r/(r+n))^(d/2) |Psi|^(nu/2) |Psi_n|^(-(nu+n)/2)
+                 Gamma_d((nu+n)/2) / Gamma_d(nu/2)
+    """
+
+    def __init__(self, likelihood: families.Gaussian) -> None:
+        assert likelihood.nu is not None
+        self.r, self.nu = likelihood.r, likelihood.nu
+        self.mean, self.scale = likelihood.mean, likelihood.scale
+
+    def empty(self) -> Moments:
+        d = len(self.mean)
+        return Moments(0, np.zeros(d), np.zeros((d, d)))
+
+    def observe(self, stat: Moments, row: FloatArray) -> Moments:
+        n = stat.n + 1
+        step = row - stat.mean
+        mean = stat.mean + step / n
+        return Moments(n, mean, stat.scatter + np.outer(step, step) * (n - 1) / n)
+
+    def forget(self, stat: Moments, row: FloatArray) -> Moments:
+        n = stat.n - 1
+        if n == 0:
+            return self.empty()
+        step = row - stat.mean
+        return Moments(n, stat.mean - step / n, stat.scatter - np.outer(step, step) * (n + 1) / n)
+
+    def merge(self, a: Moments, b: Moments) -> Moments:
+        n = a.n + b.n
+        if n == 0:
+            return a
+        step = b.mean - a.mean
+        mean = a.mean + step * b.n / n
+        return Moments(n, mean, a.scatter + b.scatter + np.outer(step, step) * a.n * b.n / n)
+
+    def log_marginal(self, stat: Moments) -> float:
+        n, d, r, nu = stat.n, len(self.mean), self.r, self.nu
+        away = stat.mean - self.mean
+        scale_n = self.scale + stat.scatter + np.outer(away, away) * (r * n / (r + n))
+        value = -n * d / 2 * np.log(np.pi) + d / 2 * np.log(r / (r + n))
+        value += nu / 2 * _log_determinant(self.scale) - (nu + n) / 2 * _log_determinant(scale_n)
+        return float(value + multigammaln((nu + n) / 2, d) - multigammaln(nu / 2, d))
+
+
+def _log_determinant(matrix: FloatArray) -> float:
+    """Return the log determinant, in units that make the diagonal 1."""
+    units = np.sqrt(np.diag(matrix))
+    correlation = matrix / np.outer(units, units)
+    return float(np.linalg.slogdet(correlation)[1] + 2 * np.log(units).sum())

@@ -1,0 +1,40 @@
+"""Counts with a Dirichlet prior, plainly."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+from mixwood import families
+from mixwood.families.base import FloatArray
+from mixwood.reference.families.counts import CountFamily, Counts
+
+__all__ = ["Multinomial"]
+
+
+class Multinomial(CountFamily):
+    """Dirichlet-multinomial.
+
+    Over ``V`` columns, ``N_v`` their totals and ``N`` the sum::
+
+        P(X_c) = Gamma(V beta) / Gamma(V beta + N) prod_v Gamma(beta + N_v) / Gamma(beta)
+
+    times the multinomial coefficient ``x! / prod_v x_v!`` of each row.
+    """
+
+    def __init__(self, likelihood: families.Multinomial) -> None:
+        assert likelihood.columns is not None
+        self.beta, self.columns = likelihood.beta, likelihood.columns
+
+    def empty(self) -> Counts:
+        return Counts(np.zeros(1), np.zeros(self.columns), 0.0)
+
+    def row_statistic(self, row: FloatArray) -> Counts:
+        coefficient = gammaln(row.sum() + 1) - gammaln(row + 1).sum()
+        return Counts(np.ones(1), row, float(coefficient))
+
+    def log_marginal(self, stat: Counts) -> float:
+        mass = self.columns * self.beta
+        value = gammaln(mass) - gammaln(mass + stat.total.sum())
+        value += np.sum(gammaln(self.beta + stat.total) - gammaln(self.beta))
+        return float(value + stat.log_constant)

@@ -1,0 +1,37 @@
+"""Columns of counts with Gamma priors, plainly."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+from mixwood import families
+from mixwood.families.base import FloatArray
+from mixwood.reference.families.counts import CountFamily, Counts
+
+__all__ = ["Poisson"]
+
+
+class Poisson(CountFamily):
+    """Independent Poisson columns.
+
+    In each, with ``n`` present entries of sum ``N``::
+
+        P(x) = rate^shape / Gamma(shape) Gamma(shape + N) / (rate + n)^(shape + N) / prod x!
+    """
+
+    def __init__(self, likelihood: families.Poisson) -> None:
+        self.shape, self.rate = likelihood.shape, likelihood.rate
+
+    def empty(self) -> Counts:
+        return Counts(np.zeros(len(self.rate)), np.zeros(len(self.rate)), 0.0)
+
+    def row_statistic(self, row: FloatArray) -> Counts:
+        log_factorials = np.nansum(gammaln(row + 1))
+        return Counts(~np.isnan(row) * 1.0, np.nan_to_num(row), float(-log_factorials))
+
+    def log_marginal(self, stat: Counts) -> float:
+        shape_n, rate_n = self.shape + stat.total, self.rate + stat.n
+        value = self.shape * np.log(self.rate) - gammaln(self.shape)
+        value = value + gammaln(shape_n) - shape_n * np.log(rate_n)
+        return float(np.sum(value) + stat.log_constant)

@@ -1,0 +1,57 @@
+"""Families side by side, plainly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mixwood import families
+from mixwood.families.base import FloatArray
+from mixwood.reference.families.base import Family
+
+__all__ = ["Product"]
+
+
+class Product(Family[tuple[Any, ...]]):
+    """Parts side by side, independent in a cluster.
+
+    A part sees the rows that have some of its columns::
+
+        P(X_c) = prod_p P_p(X_c[:, columns of p])
+    """
+
+    def __init__(self, likelihood: families.Product) -> None:
+        from mixwood.reference.families.choice import family_of
+
+        assert likelihood.columns is not None
+        self.parts: list[Family[Any]] = []
+        self.columns: list[list[int]] = []
+        for key, part in likelihood.parts.items():
+            labels = key if isinstance(key, tuple) else (key,)
+            self.parts.append(family_of(part))
+            self.columns.append([likelihood.columns.index(label) for label in labels])
+
+    def entries(self, row: FloatArray) -> list[FloatArray | None]:
+        """Return each part's columns of a row, None where all of them are missing."""
+        own = [row[columns] for columns in self.columns]
+        return [None if np.isnan(x).all() else x for x in own]
+
+    def empty(self) -> tuple[Any, ...]:
+        return tuple(part.empty() for part in self.parts)
+
+    def observe(self, stat: tuple[Any, ...], row: FloatArray) -> tuple[Any, ...]:
+        own = zip(self.parts, stat, self.entries(row), strict=True)
+        return tuple(s if x is None else part.observe(s, x) for part, s, x in own)
+
+    def forget(self, stat: tuple[Any, ...], row: FloatArray) -> tuple[Any, ...]:
+        own = zip(self.parts, stat, self.entries(row), strict=True)
+        return tuple(s if x is None else part.forget(s, x) for part, s, x in own)
+
+    def merge(self, a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+        own = zip(self.parts, a, b, strict=True)
+        return tuple(part.merge(mine, theirs) for part, mine, theirs in own)
+
+    def log_marginal(self, stat: tuple[Any, ...]) -> float:
+        own = zip(self.parts, stat, strict=True)
+        return float(sum(part.log_marginal(s) for part, s in own))
