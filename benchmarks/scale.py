@@ -103,26 +103,45 @@ def _run(kind: str, n: int, d: int, leaves: int, chains: int) -> Measurement:
     }
 
 
+NUMBERS = (10**4, 10**5, 10**6) if LARGE else (10**4, 3 * 10**4, 10**5)
+
+
 def scale_with_rows() -> dict[str, Measurement]:
     """A start and four iterations of one chain: CPU time, and memory beyond data and draws."""
-    numbers = (10**4, 10**5, 10**6) if LARGE else (10**4, 3 * 10**4, 10**5)
+    return _with_rows(2)
+
+
+def scale_with_rows_of_16_columns() -> dict[str, Measurement]:
+    """The same in 16 columns."""
+    return _with_rows(16)
+
+
+def _with_rows(d: int) -> dict[str, Measurement]:
     results: dict[str, Measurement] = {}
-    for d in (2, 16):
-        for name, leaves in (("rows", 0), ("2,000 leaves", 2000)):
-            rows = [_run("points", n, d, leaves, 1) for n in numbers]
-            for n, row in zip(numbers, rows, strict=True):
-                results[f"{name}, n = {n}, d = {d}"] = row
-            results[f"{name}, d = {d}, exponents"] = _exponents(numbers, rows)
-    for chains in (2, 4):
-        results[f"rows, n = {numbers[-1]}, d = 2, {chains} chains"] = _run(
-            "points", numbers[-1], 2, 0, chains
-        )
-    texts = 10**5 if LARGE else 10**4
-    for leaves in (0, 1000):
-        results[f"documents, n = {texts}, leaves {leaves}"] = _run(
-            "documents", texts, 5000, leaves, 1
-        )
+    for name, leaves in (("rows", 0), ("2,000 leaves", 2000)):
+        rows = [_run("points", n, d, leaves, 1) for n in NUMBERS]
+        for n, row in zip(NUMBERS, rows, strict=True):
+            results[f"{name}, n = {n}, d = {d}"] = row
+        results[f"{name}, d = {d}, exponents"] = _exponents(NUMBERS, rows)
     return results
+
+
+def scale_of_documents() -> dict[str, Measurement]:
+    """Sparse rows of 5,000 words, by rows and by leaves."""
+    n = 10**5 if LARGE else 10**4
+    return {
+        f"documents, n = {n}, leaves {leaves}": _run("documents", n, 5000, leaves, 1)
+        for leaves in (0, 1000)
+    }
+
+
+def scale_of_chains() -> dict[str, Measurement]:
+    """What several chains by rows take."""
+    n = NUMBERS[-1]
+    return {
+        f"rows, n = {n}, d = 2, {chains} chains": _run("points", n, 2, 0, chains)
+        for chains in (2, 4)
+    }
 
 
 def scale_of_streams() -> dict[str, Measurement]:
@@ -230,4 +249,12 @@ def scale_of_workers() -> dict[str, Measurement]:
     return results
 
 
-BENCHMARKS = (scale_with_rows, scale_of_streams, scale_of_collapse, scale_of_workers)
+BENCHMARKS = (
+    scale_with_rows,
+    scale_with_rows_of_16_columns,
+    scale_of_documents,
+    scale_of_chains,
+    scale_of_streams,
+    scale_of_collapse,
+    scale_of_workers,
+)

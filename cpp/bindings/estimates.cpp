@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -38,13 +39,26 @@ void require_labels(std::span<const std::int32_t> labels, std::size_t most) {
           "labels must be at least 0 and below the number of clusters that there may be");
 }
 
+// How many rows each of n items stands for; all together fit into 32 bits.
+std::span<const std::int32_t> checked_sizes(const Labels& sizes, std::size_t n) {
+  require(sizes.size() == n, "sizes must have one entry an item");
+  std::int64_t total = 0;
+  for (const std::int32_t size : as_span(sizes)) {
+    require(size >= 1, "sizes must be at least 1");
+    total += size;
+  }
+  require(total <= std::numeric_limits<std::int32_t>::max(), "sizes must sum to less than 2^31");
+  return as_span(sizes);
+}
+
 // The draws, held for searches that may run at the same time.
 class Search {
  public:
-  Search(Draws labels, Input<double, 1> weights, const std::string& loss, int max_clusters)
+  Search(Draws labels, Input<double, 1> weights, Labels sizes, const std::string& loss,
+         int max_clusters)
       : n_(checked_items(labels)),
         most_(max_clusters),
-        table_(loss_kind(loss), n_),
+        table_(loss_kind(loss), checked_sizes(sizes, labels.shape(1))),
         draws_((check(labels, weights), as_span(labels)), as_span(weights), n_) {}
 
   Result<std::int32_t> run(nb::object bit_generator, std::optional<Labels> start, int sweeps,
@@ -85,17 +99,18 @@ class Search {
   std::atomic<bool> stop_ = false;
 };
 
-Result<double> losses(Draws labels, Labels candidate, const std::string& loss) {
+Result<double> losses(Draws labels, Labels candidate, Labels sizes, const std::string& loss) {
   const std::size_t draws = labels.shape(0);
   const std::size_t n = labels.shape(1);
   require(candidate.size() == n && n > 0, "candidate must have one label an item");
   const LossKind kind = loss_kind(loss);
   require_labels(as_span(labels), n);
   require_labels(as_span(candidate), n);
+  const auto rows = checked_sizes(sizes, n);
   std::vector<double> values(draws);
   {
     nb::gil_scoped_release released;
-    const LossTable table(kind, static_cast<int>(n));
+    const LossTable table(kind, rows);
     LossFrom from(as_span(candidate), table);
     for (std::size_t d = 0; d < draws; ++d) values[d] = from.to(as_span(labels).subspan(d * n, n));
   }
@@ -119,14 +134,15 @@ void similarity_rows(Input<std::uint16_t, 2> labels, std::int64_t first, std::in
 void bind_estimates(nb::module_& m) {
   nb::class_<Search>(m, "PartitionSearch",
                      "Randomized greedy searches for the partition of least expected loss.")
-      .def(nb::init<Draws, Input<double, 1>, const std::string&, int>(), nb::arg("labels"),
-           nb::arg("weights"), nb::arg("loss"), nb::arg("max_clusters"))
+      .def(nb::init<Draws, Input<double, 1>, Labels, const std::string&, int>(), nb::arg("labels"),
+           nb::arg("weights"), nb::arg("sizes"), nb::arg("loss"), nb::arg("max_clusters"))
       .def("run", &Search::run, nb::arg("bit_generator"), nb::arg("start").none(),
            nb::arg("sweeps"), nb::arg("rebuild"),
            "The labels that one search ends at; searches may run in several threads.")
       .def("stop", &Search::stop, "End all searches; what they return then means nothing.");
-  m.def("partition_losses", &losses, nb::arg("labels"), nb::arg("candidate"), nb::arg("loss"),
-        "The loss of a candidate against every row of labels.");
+  m.def("partition_losses", &losses, nb::arg("labels"), nb::arg("candidate"), nb::arg("sizes"),
+        nb::arg("loss"),
+        "The loss of a candidate against every row of labels; items stand for `sizes` rows.");
   const char* similarity = "Write rows first..last-1 of the co-clustering table, and their mirror.";
   m.def("similarity_rows", &similarity_rows<double>, nb::arg("labels"), nb::arg("first"),
         nb::arg("last"), nb::arg("table"), similarity);

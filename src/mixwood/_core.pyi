@@ -229,7 +229,7 @@ class Forest:
 class PartitionSearch:
     """Randomized greedy searches for the partition of least expected loss."""
 
-    def __init__(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, max_clusters: int) -> None: ...
+    def __init__(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, max_clusters: int) -> None: ...
 
     def run(self, bit_generator: object, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sweeps: int, rebuild: bool) -> Annotated[NDArray[numpy.int32], dict(order='C')]:
         """
@@ -239,8 +239,10 @@ class PartitionSearch:
     def stop(self) -> None:
         """End all searches; what they return then means nothing."""
 
-def partition_losses(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], candidate: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
-    """The loss of a candidate against every row of labels."""
+def partition_losses(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], candidate: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+    """
+    The loss of a candidate against every row of labels; items stand for `sizes` rows.
+    """
 
 @overload
 def similarity_rows(labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...

@@ -168,7 +168,7 @@ class Draws:
     def item_sizes(self) -> NDArray[np.int64]:
         """How many rows each item stands for, shape (n_items,): 1, but for weighted leaves."""
         if isinstance(self.resolved, Leaves):
-            return self.resolved.row_sizes(self.data_for("item_sizes"))
+            return self.resolved.row_sizes(self.data_for("counting the rows of leaves"))
         return np.ones(self.n_items, dtype=np.int64)
 
     @cached_property

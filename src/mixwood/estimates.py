@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mixwood.checks import probability, shown, whole_number
 from mixwood.families.base import FloatArray, IntArray
-from mixwood.partitions import checked_labels, checked_loss, label_rows, losses
+from mixwood.partitions import checked_labels, checked_loss, checked_sizes, label_rows, losses
 from mixwood.reference.gibbs import in_order_of_appearance
 from mixwood.seeding import chain_seeds, seed_sequence
 from mixwood.threads import in_threads
@@ -38,6 +38,7 @@ def point_estimate(
     max_clusters: int | None = None,
     runs: int = RUNS,
     n_jobs: int | None = None,
+    sizes: Any = None,
 ) -> IntArray:
     """Return the partition of least expected loss that a search finds.
 
@@ -56,6 +57,8 @@ def point_estimate(
         How many searches, a few of which start from draws; the best is taken.
     n_jobs : int, optional
         How many searches run at once, as many as processors by default.
+    sizes : array of n integers, optional
+        How many rows each item stands for, 1 by default: the loss is that of the rows.
 
     Returns
     -------
@@ -78,16 +81,18 @@ def point_estimate(
     from mixwood import _core
 
     rows, weights = distinct(label_rows(draws))
+    counted = checked_sizes(sizes, rows.shape[1])
     most = _most_clusters(rows, max_clusters)
     chosen = checked_loss(loss)
     count = whole_number(runs, "runs", at_least=1)
     seeds = chain_seeds(seed_sequence(seed), count + FINALISTS)
-    starts = _best_draws(rows, weights, chosen, most)[: min(RUNS_FROM_DRAWS, (count + 1) // 2)]
-    search = _core.PartitionSearch(rows, weights, chosen, most)
+    tried = _best_draws(rows, weights, counted, chosen, most)
+    starts = tried[: min(RUNS_FROM_DRAWS, (count + 1) // 2)]
+    search = _core.PartitionSearch(rows, weights, counted, chosen, most)
 
     def run(k: int, start: NDArray[np.int32] | None, sweeps: int, rebuild: bool) -> _Found:
         labels = search.run(np.random.PCG64(seeds[k]), start, sweeps, rebuild)
-        return float(weights @ losses(rows, labels, chosen)), k, labels
+        return float(weights @ losses(rows, labels, chosen, sizes=counted)), k, labels
 
     def begin(k: int) -> _Found:
         return run(k, starts[k] if k < len(starts) else None, FIRST_SWEEPS, False)
@@ -117,7 +122,7 @@ def _most_clusters(rows: NDArray[np.int32], max_clusters: int | None) -> int:
 
 
 def _best_draws(
-    rows: NDArray[np.int32], weights: FloatArray, loss: str, most: int
+    rows: NDArray[np.int32], weights: FloatArray, sizes: NDArray[np.int32], loss: str, most: int
 ) -> list[NDArray[np.int32]]:
     """Return some draws of at most `most` clusters, those of least expected loss first.
 
@@ -128,7 +133,7 @@ def _best_draws(
     if len(often) > TRIED_DRAWS and weights[often[0]] == weights[often[-1]]:
         often = often[np.linspace(0, len(often) - 1, TRIED_DRAWS).astype(np.int64)]
     tried = often[:TRIED_DRAWS]
-    expected = [float(weights @ losses(rows, rows[k], loss)) for k in tried]
+    expected = [float(weights @ losses(rows, rows[k], loss, sizes=sizes)) for k in tried]
     return [rows[tried[k]] for k in np.argsort(expected, kind="stable")]
 
 
@@ -169,7 +174,9 @@ class CredibleBall:
         )
 
 
-def credible_ball(draws: Any, center: Any, level: float = 0.95, loss: str = "vi") -> CredibleBall:
+def credible_ball(
+    draws: Any, center: Any, level: float = 0.95, loss: str = "vi", *, sizes: Any = None
+) -> CredibleBall:
     """Return the smallest ball around a partition that holds `level` of the draws.
 
     Parameters
@@ -182,6 +189,8 @@ def credible_ball(draws: Any, center: Any, level: float = 0.95, loss: str = "vi"
         Between 0 and 1.
     loss : {"vi", "binder"}
         The distance.
+    sizes : array of n integers, optional
+        How many rows each item stands for; 1 by default.
 
     Examples
     --------
@@ -191,7 +200,7 @@ def credible_ball(draws: Any, center: Any, level: float = 0.95, loss: str = "vi"
     rows, weights = distinct(label_rows(draws))
     middle = checked_labels(center, "center", items=rows.shape[1])
     wanted = probability(level, "level")
-    distance = losses(rows, middle, checked_loss(loss))
+    distance = losses(rows, middle, checked_loss(loss), sizes=sizes)
     order = np.argsort(distance, kind="stable")
     held = np.cumsum(weights[order])
     # A little less than asked for, lest rounding of the sum cost a draw.

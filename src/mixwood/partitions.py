@@ -10,7 +10,9 @@ items in cluster ``k`` of the one and ``j`` of the other, there are two losses:
   2 sum_kj n_kj^2}``, the share of the ordered pairs of items on which the two disagree, from 0
   to ``1 - 1/n``.
 
-Both are metrics.
+Both are metrics. Items may stand for several rows each, as weighted leaves do (``sizes``): then
+``n``, ``n_k``, ``m_j`` and ``n_kj`` count rows, and the losses are those of the partitions of the
+rows.
 """
 
 from __future__ import annotations
@@ -106,7 +108,7 @@ def _between(a: Any, b: Any, loss: str) -> float:
     return float(losses(second[None], first, loss)[0])
 
 
-def expected_loss(draws: Any, candidate: Any, loss: str = "vi") -> float:
+def expected_loss(draws: Any, candidate: Any, loss: str = "vi", *, sizes: Any = None) -> float:
     """Return the mean loss of a partition against draws from a posterior.
 
     Parameters
@@ -117,16 +119,20 @@ def expected_loss(draws: Any, candidate: Any, loss: str = "vi") -> float:
         Labels of the partition to judge.
     loss : {"vi", "binder"}
         Which loss.
+    sizes : array of n integers, optional
+        How many rows each item stands for; 1 by default.
 
     Examples
     --------
     >>> expected_loss([[0, 0, 1, 1], [0, 1, 0, 1]], [0, 0, 1, 1])
     1.0
+    >>> expected_loss([[0, 1], [0, 1]], [0, 0], sizes=[2, 2])
+    1.0
     """
-    return float(np.mean(losses(draws, candidate, loss)))
+    return float(np.mean(losses(draws, candidate, loss, sizes=sizes)))
 
 
-def losses(draws: Any, candidate: Any, loss: str = "vi") -> FloatArray:
+def losses(draws: Any, candidate: Any, loss: str = "vi", *, sizes: Any = None) -> FloatArray:
     """Return the loss of a partition against each draw, as `expected_loss` takes them.
 
     Examples
@@ -138,7 +144,8 @@ def losses(draws: Any, candidate: Any, loss: str = "vi") -> FloatArray:
 
     rows = label_rows(draws)
     labels = checked_labels(candidate, "candidate", items=rows.shape[1])
-    values = _core.partition_losses(rows, labels.astype(np.int32), checked_loss(loss))
+    counted = checked_sizes(sizes, rows.shape[1])
+    values = _core.partition_losses(rows, labels.astype(np.int32), counted, checked_loss(loss))
     return np.asarray(values).reshape(np.shape(draws)[:-1])
 
 
@@ -157,6 +164,20 @@ def checked_labels(labels: Any, name: str, items: int | None = None) -> NDArray[
     if items is not None and len(given) != items:
         raise ValueError(f"{name} must have {items} labels, one an item, got {len(given)}")
     return in_order_of_appearance(given)
+
+
+def checked_sizes(sizes: Any, items: int) -> NDArray[np.int32]:
+    """Return how many rows each item stands for, or raise if `sizes` does not say that."""
+    if sizes is None:
+        return np.ones(items, dtype=np.int32)
+    given = np.asarray(sizes)
+    if given.shape != (items,) or given.dtype.kind not in "iu" or given.min() < 1:
+        raise ValueError(
+            f"sizes must be {items} whole numbers from 1 on, one an item, got {shown(sizes)}"
+        )
+    if given.sum(dtype=np.int64) >= 2**31:
+        raise ValueError(f"sizes must sum to less than 2^31, got {given.sum(dtype=np.int64)}")
+    return given.astype(np.int32)
 
 
 def label_rows(draws: Any) -> NDArray[np.int32]:

@@ -50,7 +50,7 @@ class Posterior(Draws):
         pandas.DataFrame
             Columns ``mean, sd, q5, q95, ess_bulk, ess_tail, r_hat``; rows ``n_clusters``,
             ``log_joint``, ``log_u`` and the random ones of ``alpha, sigma, theta``. Where
-            all draws are equal the last three columns say ``"constant"``.
+            all draws are equal the last three columns are NaN.
         """
         from mixwood.summaries import summary
 
@@ -92,7 +92,8 @@ class Posterior(Draws):
         Returns
         -------
         int64 array of shape (n,)
-            The cluster of each item, 0 to K-1 in order of appearance.
+            The cluster of each item, 0 to K-1 in order of appearance. The loss counts rows,
+            also where the items are weighted leaves.
 
         Examples
         --------
@@ -108,7 +109,12 @@ class Posterior(Draws):
         labels = self._estimates.get(key)
         if labels is None:
             labels = point_estimate(
-                self.labels, loss, seed, max_clusters=max_clusters, n_jobs=n_jobs
+                self.labels,
+                loss,
+                seed,
+                max_clusters=max_clusters,
+                n_jobs=n_jobs,
+                sizes=self.item_sizes,
             )
             if key is not None:
                 self._estimates[key] = labels
@@ -126,7 +132,8 @@ class Posterior(Draws):
         """
         from mixwood.partitions import checked_labels, expected_loss
 
-        return expected_loss(self.labels, checked_labels(labels, "labels", self.n_items), loss)
+        given = checked_labels(labels, "labels", self.n_items)
+        return expected_loss(self.labels, given, loss, sizes=self.item_sizes)
 
     def credible_ball(self, level: float = 0.95, loss: str = "vi", seed: Any = 0) -> CredibleBall:
         """Return how far the draws are from the point estimate, and those at the edge.
@@ -149,7 +156,8 @@ class Posterior(Draws):
         """
         from mixwood.estimates import credible_ball
 
-        return credible_ball(self.labels, self.point_estimate(loss, seed), level, loss)
+        center = self.point_estimate(loss, seed)
+        return credible_ball(self.labels, center, level, loss, sizes=self.item_sizes)
 
     def similarity(
         self, rows: Any = None, dtype: str = "float64", n_jobs: int | None = None

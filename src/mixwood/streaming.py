@@ -295,15 +295,20 @@ class LeafGrowth:
         return WeightedLeaves(self._model.likelihood, matrix, leaf_of_row)
 
     def _leaf_of_row(self) -> NDArray[np.int32]:
-        """Return the leaf of each row: what happened after its block, followed from the end."""
+        """Return the leaf of each row: what happened after its block, followed from the end.
+
+        All steps become one, and each is let go when it is read: nothing is in memory twice.
+        """
         assert self._kept is not None
         last = np.arange(self._kept.shape[0], dtype=np.int32)
-        parts = []
-        for step, n_old in zip(reversed(self._steps), reversed(self._n_before), strict=True):
-            now = last[step]
-            parts.append(now[n_old:])
-            last = now[:n_old]
-        return np.concatenate(parts[::-1])
+        end = sum(map(len, self._steps)) - sum(self._n_before)
+        leaf_of_row = np.empty(end, dtype=np.int32)
+        while self._steps:
+            now, n_old = last[self._steps.pop()], self._n_before.pop()
+            start = end - (len(now) - n_old)
+            leaf_of_row[start:end], last, end = now[n_old:], now[:n_old], start
+        self._steps, self._n_before = [leaf_of_row], [0]
+        return leaf_of_row
 
     def _exported(self) -> tuple[FloatArray, Data]:
         """Return sums and statistics of the leaves as the core numbers them."""

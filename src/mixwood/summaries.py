@@ -31,7 +31,7 @@ def summary(posterior: Posterior) -> Any:
     return pandas.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
 
 
-def _row(draws: NDArray[np.float64]) -> list[float | str]:
+def _row(draws: NDArray[np.float64]) -> list[float]:
     """Return the entries of one row of the table, in the order of `COLUMNS`."""
     with np.errstate(invalid="ignore"):  # an infinite draw has no finite mean or deviation
         deviation = float(draws.std(ddof=1)) if draws.size > 1 else float("nan")
@@ -40,16 +40,15 @@ def _row(draws: NDArray[np.float64]) -> list[float | str]:
     return [mean, deviation, float(low), float(high), *_diagnostics(draws)]
 
 
-def _diagnostics(draws: NDArray[np.float64]) -> tuple[float | str, float | str, float | str]:
-    """Return effective sample sizes, bulk and tail, and R-hat; "constant" if nothing varies.
+def _diagnostics(draws: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return effective sample sizes, bulk and tail, and R-hat; NaN if nothing varies.
 
     ArviZ logs a warning where a diagnostic is undefined, so it is not asked there.
     """
-    if draws.size > 1 and np.all(draws == draws.flat[0]):
-        return "constant", "constant", "constant"
     chains, length = draws.shape
     undefined = float("nan")
-    if length < _FEWEST_DRAWS or not np.all(np.isfinite(draws)):
+    constant = np.all(draws == draws.flat[0])
+    if constant or length < _FEWEST_DRAWS or not np.all(np.isfinite(draws)):
         return undefined, undefined, undefined
     from mixwood.arviz_bridge import import_arviz
 

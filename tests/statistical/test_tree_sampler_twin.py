@@ -7,7 +7,9 @@ import pytest
 
 import mixwood as mw
 from mixwood.chains import make_chain
+from mixwood.leaves import read_data
 from mixwood.reference import TreeChain
+from mixwood.reference.leaves import guide_of_rows
 
 
 def both_chains(likelihood, X, prior, seed, labels, sampler):
@@ -17,25 +19,26 @@ def both_chains(likelihood, X, prior, seed, labels, sampler):
     """
     X = likelihood.check(X)
     model = mw.Mixture(likelihood.resolve(X), prior)
-    labels = np.asarray(labels, dtype=np.int32)
-    bits, twin_bits = np.random.PCG64(seed), np.random.PCG64(seed)
-    core = make_chain(model, X, labels, bits, sampler)
+    core, bits, state = frozen_chain(model, X, labels, seed, sampler)
+    rng = np.random.Generator(np.random.PCG64())
+    twin = TreeChain(model, X, state["labels"], rng, guide=core.guide(), **moves_of(sampler))
+    twin.set_state(**state)
+    rng.bit_generator.state = bits.state
+    return core, twin, model.likelihood.row_constants(X).sum()
+
+
+def frozen_chain(model, X, labels, seed, sampler):
+    """Return a compiled chain, its random bits, and its state."""
+    bits = np.random.PCG64(seed)
+    core = make_chain(model, X, np.asarray(labels, dtype=np.int32), bits, sampler)
     core.freeze()
     state = core.state()
     core.set_state(**state)  # clusters are listed in order of appearance, as the twin has them
-    twin = TreeChain(
-        model,
-        X,
-        state["labels"],
-        np.random.Generator(twin_bits),
-        guide=core.guide(),
-        subtree_moves=sampler.subtree_moves,
-        split_moves=sampler.split_moves,
-        leaf_moves=sampler.leaf_moves,
-    )
-    twin.set_state(**state)
-    twin_bits.state = bits.state
-    return core, twin, model.likelihood.row_constants(X).sum()
+    return core, bits, state
+
+
+def moves_of(sampler):
+    return {name: getattr(sampler, name) for name in ("subtree_moves", "split_moves", "leaf_moves")}
 
 
 def test_same_draws(assert_same_draws, family_case, prior, seed):
@@ -79,3 +82,41 @@ def test_same_draws_of_very_few_rows(assert_same_draws, n, seed):
     likelihood = mw.Gaussian(mean=[0.0], scale=[[1.0]])
     sampler = mw.Tree(3, 3, 3, rebuild=0)
     assert_same_draws(*both_chains(likelihood, X, mw.NGGP(), seed, np.zeros(n), sampler), 20)
+
+
+# --- weighted leaves of which only statistics are kept
+
+
+class TwinOfLeaves(TreeChain):
+    """The plain chain over the rows, which never opens a leaf; its labels are those of leaves."""
+
+    first: np.ndarray  # row of each leaf
+
+    @property
+    def labels(self):
+        return super().labels[self.first]
+
+
+def chains_of_leaves(likelihood, X, prior, seed, sampler):
+    """Return a compiled chain over leaves, which has no rows, and the plain one over the rows."""
+    likelihood, X = likelihood.fitted_to(X)
+    model = mw.Mixture(likelihood, prior)
+    leaves = mw.stream_leaves(model, [X[:9], X[9:]], max_leaves=9, seed=seed)
+    assert leaves.sizes.max() > 1
+    own, matrix = read_data(likelihood, leaves)
+    labels = np.arange(leaves.n_leaves) // 3
+    core, bits, state = frozen_chain(mw.Mixture(own, prior), matrix, labels, seed, sampler)
+    rng = np.random.Generator(np.random.PCG64())
+    guide = guide_of_rows(core.guide(), leaves.leaf_of_row)
+    labels = state["labels"][leaves.leaf_of_row]
+    twin = TwinOfLeaves(model, X, labels, rng, guide=guide, **moves_of(sampler))
+    twin.first = np.unique(leaves.leaf_of_row, return_index=True)[1]
+    twin.set_state(**state | {"labels": labels})
+    rng.bit_generator.state = bits.state
+    return core, twin, own.row_constants(matrix).sum()
+
+
+def test_same_draws_of_leaves_without_rows(assert_same_draws, family_case, prior, seed):
+    likelihood, X = family_case(24)
+    sampler = mw.Tree(5, 5, 5, rebuild=0)
+    assert_same_draws(*chains_of_leaves(likelihood, X, prior, seed, sampler), 6)

@@ -33,6 +33,10 @@ DIRECTIVES = {"{eval-rst}", "{image}", "{include}", "{raw}", "{toctree}"}
 NOT_RUN = ("make ", "pip install", "python3 -m venv", ". my-env/", "git clone", "cd ")
 
 
+#: What makes a command quick enough: reports and experiments have tests of their own.
+QUICK = {"fit": ["--no-report"], "reproduce": ["--seconds", "0.001", "--repeats", "1"]}
+
+
 class Block(NamedTuple):
     page: str
     line: int
@@ -126,8 +130,7 @@ def test_commands():
     assert len(commands) > 6
     for command in commands:
         words = shlex.split(command, comments=True)[1:]
-        quick = ["--no-report"] if words[0] == "fit" else []  # pages have tests of their own
-        result = CliRunner().invoke(app, words + quick)
+        result = CliRunner().invoke(app, words + QUICK.get(words[0], []))
         assert result.exit_code == 0, f"{command}\n{result.output}"
 
 

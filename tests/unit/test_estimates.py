@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import mixwood as mw
 import mixwood.memory
 from mixwood import _core
 from mixwood.estimates import credible_ball, distinct, point_estimate, similarity
@@ -74,7 +75,8 @@ def test_a_clear_case_is_found(loss):
 
 def value_of_search(rows, loss, seed, sweeps, rebuild, start=None):
     rows = rows.astype(np.int32)
-    search = _core.PartitionSearch(rows, np.full(len(rows), 1 / len(rows)), loss, 20)
+    sizes = np.ones(rows.shape[1], np.int32)
+    search = _core.PartitionSearch(rows, np.full(len(rows), 1 / len(rows)), sizes, loss, 20)
     labels = search.run(np.random.PCG64(seed), start, sweeps, rebuild)
     return expected_loss(rows, labels, loss)
 
@@ -159,7 +161,7 @@ def test_wrong_options_of_the_search(options, error, words):
 
 
 def test_the_core_refuses_what_would_break_it():
-    rows, weights = np.zeros((2, 3), np.int32), np.full(2, 0.5)
+    rows, weights, sizes = np.zeros((2, 3), np.int32), np.full(2, 0.5), np.ones(3, np.int32)
     for labels, w, most, words in [
         (rows - 1, weights, 3, "labels"),
         (rows + 3, weights, 3, "labels"),
@@ -168,15 +170,107 @@ def test_the_core_refuses_what_would_break_it():
         (rows[:, :0], weights, 0, "labels"),
     ]:
         with pytest.raises(ValueError, match=words):
-            _core.PartitionSearch(np.ascontiguousarray(labels), w, "vi", most)
-    search = _core.PartitionSearch(rows, weights, "vi", 2)
+            _core.PartitionSearch(
+                np.ascontiguousarray(labels), w, sizes[: labels.shape[1]], "vi", most
+            )
+    for wrong in (sizes[:2], sizes - 1, sizes + (2**30)):
+        with pytest.raises(ValueError, match="sizes"):
+            _core.PartitionSearch(rows, weights, wrong, "vi", 3)
+        with pytest.raises(ValueError, match="sizes"):
+            _core.partition_losses(rows, rows[0], wrong, "vi")
+    search = _core.PartitionSearch(rows, weights, sizes, "vi", 2)
     with pytest.raises(ValueError, match="labels"):
         search.run(np.random.PCG64(0), np.full(3, 2, np.int32), 1, True)
     with pytest.raises(ValueError, match="start"):
         search.run(np.random.PCG64(0), np.zeros(2, np.int32), 1, True)
 
 
+# --- items that stand for several rows
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("largest", [4, 900_000])
+def test_losses_are_those_of_the_rows(loss, largest, request):
+    """Also beyond the sizes that the core has tabulated."""
+    rng = np.random.default_rng(seed_of(request.node.name))
+    for n in (1, 2, 4):
+        sizes = rng.integers(largest // 2, largest + 1, n)
+        draws = rng.integers(0, 3, (2, n))
+        expected = losses(np.repeat(draws, sizes, axis=1), np.repeat(draws[0], sizes), loss)
+        found = losses(draws, draws[0], loss, sizes=sizes)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n", [1, 2, 4, 5])
+def test_no_partition_that_keeps_items_whole_is_better(loss, n, request):
+    """The estimate over weighted items is that over the rows they stand for."""
+    rng = np.random.default_rng(seed_of(request.node.name))
+    every = all_partitions(n)
+    for case in range(12):
+        sizes = rng.integers(1, (4, 40, 400)[case % 3], n)
+        draws = every[rng.choice(len(every), 12, p=rng.dirichlet(np.full(len(every), 1.0)))]
+        rows = np.repeat(draws, sizes, axis=1)
+        values = [expected_loss(rows, np.repeat(c, sizes), loss) for c in every]
+        found = point_estimate(draws, loss, seed=case, sizes=sizes)
+        value = expected_loss(rows, np.repeat(found, sizes), loss)
+        assert value == pytest.approx(min(values), abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_larger_item_decides(loss):
+    """The middle item is with either neighbour in most draws, with both in few."""
+    draws = [[0, 0, 1], [0, 0, 1], [0, 1, 1], [0, 1, 1], [0, 0, 0]]
+    np.testing.assert_array_equal(point_estimate(draws, loss, sizes=[5, 2, 1]), [0, 0, 1])
+    np.testing.assert_array_equal(point_estimate(draws, loss, sizes=[1, 2, 5]), [0, 1, 1])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_unit_of_the_sizes_does_not_matter(loss):
+    """Beyond the table as within it."""
+    rng = np.random.default_rng(7)
+    _, draws = noisy_copies(rng, 60, 30, 6, 0.4)
+    sizes = rng.integers(1, 30, 60)
+    one, other = (point_estimate(draws, loss, sizes=sizes * unit) for unit in (1, 2**20))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_the_ball_counts_rows(request):
+    rng = np.random.default_rng(seed_of(request.node.name))
+    draws = all_partitions(5)[rng.integers(0, 52, 40)]
+    sizes = np.array([1, 7, 2, 30, 1])
+    ball = credible_ball(draws, draws[0], 0.5, sizes=sizes)
+    rows = credible_ball(np.repeat(draws, sizes, axis=1), np.repeat(draws[0], sizes), 0.5)
+    assert ball.radius == pytest.approx(rows.radius)
+    assert ball.radius != pytest.approx(credible_ball(draws, draws[0], 0.5).radius)
+    for edge in ("horizontal", "vertical_upper", "vertical_lower"):
+        own, of_rows = ({tuple(p) for p in getattr(b, edge)} for b in (ball, rows))
+        assert {tuple(np.repeat(p, sizes)) for p in own} == of_rows
+
+
+@pytest.mark.parametrize(
+    "sizes", [[1, 2], [1, 0, 1], [1.0, 1.0, 1.0], "abc", [[1, 1, 1]], [2**30, 2**30, 1]]
+)
+def test_wrong_sizes(sizes):
+    for call in (point_estimate, lambda draws, sizes: losses(draws, draws[0], sizes=sizes)):
+        with pytest.raises(ValueError, match="sizes must"):
+            call([[0, 0, 1]], sizes=sizes)
+
+
 # --- of a posterior
+
+
+def test_a_posterior_of_leaves_counts_rows():
+    X = np.random.default_rng(6).normal(size=(300, 2)) + 3 * (np.arange(300) % 3)[:, None]
+    leaves = mw.stream_leaves(mw.Mixture(), [X], max_leaves=20, seed=1)
+    post = mw.sample(mw.Mixture(), leaves, draws=20, warmup=5, chains=1, seed=1, progress=False)
+    labels = post.point_estimate()
+    sizes = leaves.sizes
+    assert post.expected_loss(labels) == expected_loss(post.labels, labels, sizes=sizes)
+    of_rows = expected_loss(post.labels[..., leaves.leaf_of_row], labels[leaves.leaf_of_row])
+    assert post.expected_loss(labels) == pytest.approx(of_rows)
+    np.testing.assert_array_equal(labels, point_estimate(post.labels, sizes=sizes))
+    assert post.credible_ball().radius == credible_ball(post.labels, labels, sizes=sizes).radius
 
 
 def test_the_posterior_remembers_its_estimate(make_posterior, monkeypatch):

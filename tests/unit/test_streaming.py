@@ -16,7 +16,7 @@ from mixwood.chains import bind_family, make_chain
 from mixwood.families.leaves import SUMS, Leaves
 from mixwood.leaves import joined, read_data
 from mixwood.reference.priors import log_kappa, psi
-from mixwood.streaming import BLOCK_ROWS, RowSample, wants_sample
+from mixwood.streaming import BLOCK_ROWS, LeafGrowth, RowSample, wants_sample
 
 FAST = {"draws": 5, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
 
@@ -121,6 +121,16 @@ def test_open_parameters_come_from_all_blocks_or_the_first():
     explicit = mw.Gaussian().resolve(X)
     assert not wants_sample(explicit)
     assert mw.stream_leaves(mw.Mixture(explicit), iter(parts), 30).likelihood == explicit
+
+
+def test_leaves_go_on_growing_after_they_were_looked_at():
+    model = mw.Mixture(mw.Gaussian().resolve(blobs(100)))
+    looked_at, left_alone = (LeafGrowth(model, 20, np.random.SeedSequence(1)) for _ in range(2))
+    for number in range(4):
+        for growth in (looked_at, left_alone):
+            growth.add(blobs(100, seed=number), number)
+        assert looked_at.leaves().leaf_of_row.shape == (100 * (number + 1),)
+    same(looked_at.leaves(), left_alone.leaves())
 
 
 def test_a_sample_is_uniform():

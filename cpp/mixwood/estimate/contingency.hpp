@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "mixwood/estimate/draw_table.hpp"
@@ -28,20 +29,22 @@ class Contingency {
 
   // Both return the item's affinity to the cluster, itself not counted; see `affinities`.
   double add(int item, int cluster, const LossTable& table) {
-    return visit(item, table, [this, cluster](Row& row) {
+    const int size = table.size(item);
+    return visit(item, table, [this, cluster, size](Row& row) {
       Cell* cell = find(row, cluster);
       if (cell == end(row)) {
         *cell = {cluster, 0};
         ++row.used;
       }
-      return cell->count++;
+      return std::exchange(cell->count, cell->count + size);
     });
   }
 
   double remove(int item, int cluster, const LossTable& table) {
-    return visit(item, table, [this, cluster](Row& row) {
+    const int size = table.size(item);
+    return visit(item, table, [this, cluster, size](Row& row) {
       Cell* cell = find(row, cluster);
-      const int others = --cell->count;
+      const int others = cell->count -= size;
       if (others == 0) {
         *cell = *(end(row) - 1);
         --row.used;
@@ -50,19 +53,20 @@ class Contingency {
     });
   }
 
-  // sum_d w_d {step(n_kj) - step(0)} for every cluster k, j the item's cluster in draw d. The
-  // item, if it is in cluster `own`, is not counted there (own = -1: it is in none).
+  // sum_d w_d {f(n_kj + s) - f(n_kj) - f(s)} for every cluster k, s the size of the item and j its
+  // cluster in draw d. The item, if it is in cluster `own`, is not counted there (own = -1: it is
+  // in none).
   void affinities(int item, int own, const LossTable& table, std::span<double> sums) const {
     std::ranges::fill(sums, 0.0);
     const auto clusters = draws_.clusters_of(item);
-    const double zero = table.step(0);
+    const int size = table.size(item);
     for (std::size_t d = 0; d < clusters.size(); ++d) {
       const double weight = draws_.weights()[d];
       const Row& row = rows_[clusters[d]];
       const Cell* cell = cells_.data() + row.first;
       for (int e = 0; e < row.used; ++e, ++cell) {
-        const int others = cell->count - (cell->cluster == own ? 1 : 0);
-        sums[static_cast<std::size_t>(cell->cluster)] += weight * (table.step(others) - zero);
+        const int others = cell->count - (cell->cluster == own ? size : 0);
+        sums[static_cast<std::size_t>(cell->cluster)] += weight * table.together(others, size);
       }
     }
   }
@@ -70,20 +74,20 @@ class Contingency {
  private:
   struct Cell {
     std::int32_t cluster;
-    std::int32_t count;
+    std::int32_t count;  // of rows
   };
   struct Row {
     std::size_t first = 0;
     std::int32_t used = 0;
   };
 
-  // The sum over the draws, where `change` returns how many others share the item's cell.
+  // The sum over the draws, where `change` returns how many other rows share the item's cell.
   template <class Change>
   double visit(int item, const LossTable& table, Change change) {
     const auto clusters = draws_.clusters_of(item);
     double sum = 0;
     for (std::size_t d = 0; d < clusters.size(); ++d)
-      sum += draws_.weights()[d] * (table.step(change(rows_[clusters[d]])) - table.step(0));
+      sum += draws_.weights()[d] * table.together(change(rows_[clusters[d]]), table.size(item));
     return sum;
   }
 

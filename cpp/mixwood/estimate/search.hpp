@@ -26,6 +26,7 @@ class PartitionSearch {
       : table_(table),
         stream_(stream),
         stop_(stop),
+        tolerance_(1e-9 * table.unit()),
         contingency_(draws, most),
         labels_(static_cast<std::size_t>(draws.n_items()), -1),
         sizes_(static_cast<std::size_t>(most)),
@@ -51,21 +52,23 @@ class PartitionSearch {
     stream_.shuffle_front(items, static_cast<int>(items.size()));
   }
 
-  // What Z E(loss) grows by when an item joins a cluster of `others` rather than being alone.
-  double cost(int others, double affinity) const {
-    return table_.step(others) - table_.step(0) - 2 * affinity;
+  // What Z E(loss) grows by when an item joins a cluster of `others` rows rather than being alone.
+  double cost(int item, int others, double affinity) const {
+    return table_.together(others, table_.size(item)) - 2 * affinity;
   }
 
   void place(int item, int cluster) {
     const double affinity = contingency_.add(item, cluster, table_);
-    loss_ += cost(sizes_[index(cluster)]++, affinity);
+    loss_ += cost(item, sizes_[index(cluster)], affinity);
+    sizes_[index(cluster)] += table_.size(item);
     labels_[index(item)] = cluster;
   }
 
   void take_out(int item) {
     std::int32_t& label = labels_[index(item)];
     const double affinity = contingency_.remove(item, label, table_);
-    loss_ -= cost(--sizes_[index(label)], affinity);
+    sizes_[index(label)] -= table_.size(item);
+    loss_ -= cost(item, sizes_[index(label)], affinity);
     label = -1;
   }
 
@@ -74,18 +77,20 @@ class PartitionSearch {
     const int own = labels_[index(item)];
     contingency_.affinities(item, own, table_, affinities_);
     int best = own;
-    double least = own < 0 ? infinity : cost(sizes_[index(own)] - 1, affinities_[index(own)]);
+    double least = infinity;
+    if (own >= 0)
+      least = cost(item, sizes_[index(own)] - table_.size(item), affinities_[index(own)]);
     int empty = -1;
     for (int k = 0; k < static_cast<int>(sizes_.size()); ++k) {
       if (sizes_[index(k)] == 0) empty = empty < 0 ? k : empty;
       if (sizes_[index(k)] == 0 || k == own) continue;
-      const double here = cost(sizes_[index(k)], affinities_[index(k)]);
-      if (here < least - tolerance) {
+      const double here = cost(item, sizes_[index(k)], affinities_[index(k)]);
+      if (here < least - tolerance_) {
         least = here;
         best = k;
       }
     }
-    return empty >= 0 && 0 < least - tolerance ? empty : best;  // alone it costs nothing
+    return empty >= 0 && 0 < least - tolerance_ ? empty : best;  // alone it costs nothing
   }
 
   void allocate(std::vector<int>& items) {
@@ -134,7 +139,7 @@ class PartitionSearch {
     allocate(members);
     settle(members, sweeps);
     if (stop_) return false;
-    if (loss_ < before - tolerance) return true;
+    if (loss_ < before - tolerance_) return true;
     for (const int item : members) take_out(item);
     for (const int item : members) place(item, cluster);
     loss_ = before;
@@ -143,15 +148,15 @@ class PartitionSearch {
 
   static std::size_t index(int k) { return static_cast<std::size_t>(k); }
 
-  static constexpr double tolerance = 1e-9;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
   const LossTable& table_;
   Stream stream_;
   const std::atomic<bool>& stop_;
+  double tolerance_;
   Contingency contingency_;
   std::vector<std::int32_t> labels_;
-  std::vector<std::int32_t> sizes_;
+  std::vector<std::int32_t> sizes_;  // of the clusters, in rows
   std::vector<double> affinities_;
   double loss_ = 0;  // Z E(loss), up to a constant
 };

@@ -106,6 +106,6 @@ def _print_table(summary: Any) -> None:
     for column in summary.columns:
         table.add_column(column, justify="right")
     for name, row in summary.iterrows():
-        cells = [value if isinstance(value, str) else f"{value:.4g}" for value in row]
+        cells = ["-" if value != value else f"{value:.4g}" for value in row]
         table.add_row(str(name), *cells)
     console.print(table)

@@ -75,5 +75,6 @@ def _draw_traces(axes: Axes, case: Case, runs: dict[str, list[Run]]) -> None:
     room = max(best - worst, 1.0)
     axes.set(xscale="log", xlabel="CPU seconds", ylabel="mean log joint")
     axes.set_ylim(worst - 0.25 * room, best + 0.08 * room)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_title(case.title, fontsize=10)
     axes.legend(fontsize=8, frameon=False, loc="best")

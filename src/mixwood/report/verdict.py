@@ -63,11 +63,9 @@ def judge(posterior: Posterior, summary: Any = None) -> Verdict:
     'unknown'
     """
     table = posterior.summary() if summary is None else summary
-    r_hat = _extreme(table["r_hat"], np.nanmax, 1.0)
+    r_hat = _extreme(table, "r_hat", np.nanmax, 1.0)
     total = posterior.n_chains * posterior.n_draws
-    effective = min(
-        _extreme(table["ess_bulk"], np.nanmin, total), _extreme(table["ess_tail"], np.nanmin, total)
-    )
+    effective = min(_extreme(table, name, np.nanmin, total) for name in ("ess_bulk", "ess_tail"))
     level = _level(posterior, r_hat, effective)
     headline, explanation = _WORDS[level]
     if level == "unknown":
@@ -116,7 +114,7 @@ def _advised(posterior: Posterior, level: str, effective: float) -> int | None:
     return 100 * int(np.ceil(draws / 100))
 
 
-def _extreme(column: Any, choose: Any, constant: float) -> float:
-    """Return the worst entry; where nothing varies the table says so in a word."""
-    numbers = [constant if isinstance(value, str) else float(value) for value in column]
+def _extreme(table: Any, column: str, choose: Any, constant: float) -> float:
+    """Return the worst entry of a column; where nothing varies there is nothing to worry about."""
+    numbers = np.where(table["sd"] == 0, constant, table[column])
     return float("nan") if np.all(np.isnan(numbers)) else float(choose(numbers))
