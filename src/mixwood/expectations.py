@@ -27,7 +27,7 @@ from mixwood.priors import DirichletProcess, PitmanYor, Prior
 __all__ = ["expected_clusters"]
 
 #: points of the Gauss rule over a random sigma
-_NODES = 64
+_NODES = 16
 
 
 def expected_clusters(prior: Prior, n: int) -> float:
