@@ -442,7 +442,8 @@ class Posterior(Draws):
         the items, and contours of the predictive density within which lie 50, 90 and 99% of
         them. More: the first two principal components, of standardized columns (of
         `Multinomial`, the square roots of a row's shares; of `Categorical`, indicators). Hollow
-        marks are items that are in their cluster with a probability below 0.9.
+        marks are items that are in their cluster with a probability below 0.9. The legend has
+        the clusters' numbers, those of `describe`, if there are at most 20.
 
         Parameters
         ----------

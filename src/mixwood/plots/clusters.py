@@ -25,6 +25,8 @@ UNSURE = 0.9
 _DENSITY_DRAWS = 200
 #: Whose density can be drawn as a curve.
 _CONTINUOUS = (Gaussian, DiagonalGaussian, SphericalGaussian)
+#: The most clusters that a legend names: more are not told apart by eye.
+_MOST_NAMED = 20
 #: The shares of the items that lie within the contours.
 _CONTOURS = (0.99, 0.9, 0.5)
 
@@ -44,7 +46,7 @@ def plot_clusters(
     plane = plane_of(posterior, items)
     labels = posterior.point_estimate(loss, seed)
     sure = item_certainty(posterior, labels)[items] >= UNSURE
-    clusters = int(labels.max()) + 1
+    sizes = np.bincount(labels)
     labels = labels[items]
     ax = axes_or_new(ax, (6.4, 4.8))
     one_column = not plane.names[1]
@@ -57,11 +59,12 @@ def plot_clusters(
         if with_density:
             _draw_contours(ax, posterior, plane)
         _draw_scatter(ax, plane, labels, sure)
+    _name_clusters(ax, sizes)
     unsure = "" if sure.all() else f"; hollow: {np.mean(~sure):.0%} unsure"
     ax.set(xlabel=plane.names[0], ylabel=plane.names[1] or "density")
+    number = counted(len(sizes), "cluster")
     ax.set_title(
-        f"{counted(len(items), 'item', posterior.n_items)}, {counted(clusters, 'cluster')}{unsure}",
-        fontsize="medium",
+        f"{counted(len(items), 'item', posterior.n_items)}, {number}{unsure}", fontsize="medium"
     )
     return ax
 
@@ -86,6 +89,25 @@ def _draw_scatter(ax: Axes, plane: Plane, labels: IntArray, sure: Any) -> None:
                 )
 
 
+def _name_clusters(ax: Axes, sizes: IntArray) -> None:
+    """Say in a legend beside the axes which mark is which cluster of `describe`."""
+    handles = list(ax.get_legend_handles_labels()[0])
+    named = len(sizes) <= _MOST_NAMED
+    if named:
+        from matplotlib.lines import Line2D
+
+        handles += [
+            Line2D([], [], linestyle="", marker=marker(k), color=colour(k), label=f"{k} ({size:,})")
+            for k, size in enumerate(sizes)
+        ]
+    if handles:
+        ax.legend(
+            handles=handles, title="cluster (size)" if named else None,
+            fontsize="small", title_fontsize="small", frameon=False,
+            loc="upper left", bbox_to_anchor=(1, 1), handletextpad=0.3,
+        )  # fmt: skip
+
+
 def _draw_line(
     ax: Axes, posterior: Posterior, plane: Plane, labels: IntArray, sure: Any, density: bool
 ) -> None:
@@ -103,7 +125,6 @@ def _draw_line(
         grid = _grid(values, 400)
         curve = np.exp(_few_draws(posterior).log_density(grid[:, None]))
         ax.plot(grid, curve, color="black", linewidth=1.4, label="predictive density")
-        ax.legend(fontsize="small", frameon=False)
         highest = max(highest, float(curve.max()))
     depth = np.full(len(values), -0.05 * highest)
     _draw_scatter(ax, plane._replace(points=np.column_stack([values, depth])), labels, sure)

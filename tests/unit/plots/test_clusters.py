@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -54,6 +56,20 @@ def test_two_columns_are_drawn_as_they_are(make_posterior):
         assert filled[at] == sure[row]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("column 0", "column 1")
     assert axes.get_title().startswith(f"12 items, {estimate.max() + 1} cluster")
+
+
+def test_the_legend_names_the_clusters_unless_they_are_many(make_posterior):
+    X = np.random.default_rng(0).normal(size=(25, 2))
+    labels = np.repeat([0, 1, 2], [12, 8, 5])
+    posterior = make_posterior(Gaussian(), X=X)
+    shape = (posterior.n_chains, posterior.n_draws, 1)
+    posterior = replace(posterior, labels=np.tile(labels, shape))
+    legend = plot_clusters(posterior, ax=new_axes()).get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["0 (12)", "1 (8)", "2 (5)"]
+    drawn = [to_hex(handle.get_color()).upper() for handle in legend.legend_handles]
+    assert drawn == list(COLOURS[:3])
+    alone = replace(posterior, labels=np.tile(np.arange(25), shape))
+    assert plot_clusters(alone, ax=new_axes()).get_legend() is None
 
 
 def test_contours_are_those_of_the_predictive_density(make_posterior):
