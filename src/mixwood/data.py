@@ -311,7 +311,9 @@ def _float(value: Any, text: bool) -> float:
         try:
             return float(value)
         except ValueError:
-            raise ValueError("it is not a number") from None
+            raise ValueError(
+                "it is not a number; leave columns of text out, or use Product, which takes them"
+            ) from None
         except OverflowError:
             raise OverflowError("it is too large for a float") from None
     raise TypeError("entries must be real numbers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -171,11 +171,23 @@ def _bound(draws: Draws, X: Any) -> tuple[Data, _core.Family, _core.Family]:
     names = draws.resolved.names_in(X)
     if draws.columns is not None and names is not None and names != draws.columns:
         raise ValueError(
-            f"X must have the columns {shown(list(draws.columns))} of the data, in this order, "
-            f"got {shown(list(names))}"
+            f"X must have the columns {shown(list(draws.columns))} of the data, in this order; "
+            f"{_difference(draws.columns, names)}"
         )
     new = draws.resolved.check(X, width=items.shape[1])
     return new, draws.resolved.bind(items), bind_family(model, new)
+
+
+def _difference(wanted: Sequence[str], given: Sequence[str]) -> str:
+    """Return which columns lack or are too many, or else that they stand in another order."""
+    lacking = [name for name in wanted if name not in given]
+    too_many = [name for name in given if name not in wanted]
+    parts = [
+        f"{shown(names)} {what}"
+        for names, what in ((lacking, "missing"), (too_many, "not expected"))
+        if names
+    ]
+    return " and ".join(parts) or f"got {shown(list(given))}"
 
 
 def _over_rows(count: int, work: Callable[[slice], None]) -> None:

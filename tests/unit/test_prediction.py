@@ -191,6 +191,8 @@ def test_other_columns_are_refused(make_posterior):
     assert named.log_density(right).shape == (1,)
     with pytest.raises(ValueError, match=r"X must have the columns .*'height', 'width'.*in this"):
         named.log_density(right[["width", "height"]])
+    with pytest.raises(ValueError, match=r"\['width'\] missing and \['depth'\] not expected"):
+        named.log_density(right.rename(columns={"width": "depth"}))
 
 
 def vars_of(posterior):
