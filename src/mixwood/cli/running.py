@@ -97,3 +97,6 @@ def finish(posterior: Posterior, folder: RunFolder, wishes: Wishes) -> None:
         typer.echo(f'read it back: mixwood.load("{folder.path}")')
         if not is_finished(posterior):
             typer.echo(f"go on: {resume_command(folder.path)}")
+        elif digest.verdict.draws_advised is not None:
+            longer = resume_command(folder.path, digest.verdict.draws_advised)
+            typer.echo(f"run longer: {longer}")

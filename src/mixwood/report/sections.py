@@ -133,6 +133,9 @@ def _clusters(digest: Digest) -> str:
     if digest.posterior.X is None:
         return section("clusters", "The clusters", paragraph(_WITHOUT_DATA))
     described = digest.thinned.describe(words=digest.about.words, level=_LEVEL)
+    # A category that is a number, such as a year, is a name: no comma, no rounding.
+    modes = [name for name in described.columns if str(name).endswith(" mode")]
+    described = described.astype(dict.fromkeys(modes, str))
     described = with_intervals(described.sort_values("size", ascending=False, kind="stable"))
     caption = (
         "One row a cluster of the estimate, the largest first; below each number its "

@@ -76,6 +76,7 @@ def test_a_whole_run(mixwood, table, quick):
     assert "Number of clusters" in result.stdout
     assert "Adjusted Rand index with 'kind': 1.000" in result.stdout
     assert "trees-run/report.html" in result.stdout
+    assert re.search(r"run longer: mixwood resume trees-run --draws \d+", result.stdout)
     report = (folder / "report.html").read_text(encoding="utf-8")
     assert "adjusted Rand index 1.000" in report
     assert "Gaussian (all 2 columns are numbers)" in (folder / "run.log").read_text()

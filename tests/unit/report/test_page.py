@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -219,3 +220,15 @@ def test_writing_replaces_the_file_whole(tmp_path, posterior, without_pictures):
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
     with pytest.raises(OSError, match="nowhere"):
         write_report(posterior, tmp_path / "nowhere" / "report.html")
+
+
+def test_categories_that_are_numbers_are_shown_as_they_are():
+    frame = pd.DataFrame({"year": [2007, 2009] * 6, "x": np.arange(12.0)})
+    model = mw.Mixture(mw.Product({"year": mw.Categorical(), "x": mw.Gaussian()}), mw.NGGP())
+    posterior = mw.sample(
+        model, frame, draws=10, chains=2, seed=seed_of("year in a report"), progress=False
+    )
+    page = render(posterior, About("table"))
+    assert "year mode" in page
+    assert re.search("<td>200[79]</td>", page)
+    assert not re.search("2,00[79]", page)
