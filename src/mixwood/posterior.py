@@ -105,7 +105,7 @@ class Posterior(Draws):
         """
         from mixwood.estimates import point_estimate
 
-        key = (str(loss), seed, max_clusters) if isinstance(seed, int) else None
+        key = (str(loss), seed, repr(max_clusters)) if isinstance(seed, int) else None
         labels = self._estimates.get(key)
         if labels is None:
             labels = point_estimate(
