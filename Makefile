@@ -5,6 +5,8 @@
 #   make test            lint, types, tests, doctests
 #   make test-long       the long statistical runs, with fresh printed seeds
 #   make test-sanitize   the core's tests under address and undefined-behaviour sanitizers
+#   make fuzz            odd arguments and damaged files, for FUZZ_SECONDS and FUZZ_EXAMPLES
+#   make dist-check      source distribution, wheels, and what a user does with them
 #   make docs            the documentation, into docs/_build/html
 #   make bench           the benchmarks, one JSON record each; make bench-compare shows changes
 #   make bench-peers     mixwood beside what a user would pick instead, on the same data
@@ -19,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest -q
 ISA_TESTS := tests/unit/test_core.py tests/unit/test_kernels.py tests/unit/test_predictive_table.py \
              tests/statistical/test_twin.py tests/statistical/test_tree_sampler_twin.py
 
-.PHONY: demo test test-python test-arviz test-long test-sanitize docs bench bench-compare bench-peers lint format stubs clean
+.PHONY: demo test test-python test-arviz test-long test-sanitize fuzz dist-check docs bench bench-compare bench-peers lint format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -56,6 +58,16 @@ test-long: $(VENV)/.installed $(VENV)/.test
 
 test-sanitize: $(VENV)/.installed $(VENV)/.test
 	.ci/sanitize $(BIN)/python
+
+FUZZ_SECONDS ?= 1800
+FUZZ_EXAMPLES ?= 1000
+fuzz: $(VENV)/.installed $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group fuzz
+	MIXWOOD_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) -n auto tests/fuzz
+	$(BIN)/python tests/fuzz/files.py $(FUZZ_SECONDS)
+
+dist-check:
+	$(PYTHON) .ci/dist-check
 
 lint: $(VENV)/.test $(VENV)/.installed
 	$(BIN)/ruff check .

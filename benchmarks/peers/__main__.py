@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import mean
 
 import numpy as np
 
 from benchmarks import record
-from benchmarks.data import adjusted_rand
 from benchmarks.peers import contests, density_based, ours, r_packages, richlet, scikit, variational
-from benchmarks.peers.interface import Contest, Peer
+from benchmarks.peers.interface import Contest, Fit, Peer
+from benchmarks.peers.limits import fit_within
+from mixwood.partitions import adjusted_rand
 
 PEERS: tuple[Peer, ...] = (
     *ours.PEERS,
@@ -24,71 +27,109 @@ PEERS: tuple[Peer, ...] = (
 
 @dataclass(frozen=True)
 class Row:
-    """One peer with one effort, over seeds."""
+    """One peer with one effort, over seeds; no fits if it was over the limit."""
 
     peer: Peer
     effort: int
-    seconds: np.ndarray
-    rand: np.ndarray
-    density: np.ndarray | None
-    clusters: np.ndarray
+    contest: Contest
+    fits: tuple[Fit, ...]
 
     @property
     def title(self) -> str:
         return f"{self.peer.name}, {self.effort} {self.peer.unit}"
 
+    @property
+    def seconds(self) -> float:
+        return float(np.median([fit.seconds for fit in self.fits]))
 
-def measure(peer: Peer, contest: Contest, effort: int, seeds: range) -> Row:
-    """Fit once for each seed."""
-    fits = [peer.fit(contest, effort, seed) for seed in seeds]
-    densities = [np.mean(fit.log_density) for fit in fits if fit.log_density is not None]
-    return Row(
-        peer,
-        effort,
-        np.array([fit.seconds for fit in fits]),
-        np.array([adjusted_rand(contest.truth, fit.labels) for fit in fits]),
-        np.array(densities) if densities else None,
-        np.array([len(np.unique(fit.labels)) for fit in fits]),
-    )
+    @property
+    def rand(self) -> list[float]:
+        return [adjusted_rand(self.contest.truth, fit.labels) for fit in self.fits]
+
+    @property
+    def density(self) -> list[float]:
+        return [float(fit.log_density.mean()) for fit in self.fits if fit.log_density is not None]
+
+    @property
+    def clusters(self) -> float:
+        return float(np.mean([len(np.unique(fit.labels)) for fit in self.fits]))
+
+    def summary(self) -> dict[str, float]:
+        """Return what is recorded."""
+        known = {"seconds": self.seconds, "clusters": self.clusters, "rand": mean(self.rand)}
+        return known | ({"held_out": mean(self.density)} if self.density else {})
 
 
-def ratio(row: Row, rows: list[Row], quality: str) -> str:
+def measure(peer: Peer, contest: Contest, seeds: range, limit: int) -> Iterator[Row]:
+    """Fit once for each seed with more and more effort, until a fit is over the limit."""
+    for effort in peer.large_efforts if contest.large else peer.efforts:
+        fits = []
+        for seed in seeds:
+            fit = fit_within(limit, peer, contest, effort, seed)
+            if fit is None:
+                yield Row(peer, effort, contest, ())
+                return
+            fits.append(fit)
+        yield Row(peer, effort, contest, tuple(fits))
+
+
+def ratio(row: Row, rows: list[Row], ours: str, quality: str) -> str:
     """Return how many times longer than mixwood a peer took for what it reached.
 
-    Against mixwood's shortest run, with the same prior, that was as good in the mean; "never"
-    if none was.
+    Against mixwood's shortest run that was as good in the mean, within 0.005; "never" if none
+    was.
     """
     wanted = getattr(row, quality)
-    if wanted is None or row.peer.name == "mixwood":
+    if not wanted or row.peer.name.startswith("mixwood"):
         return "-"
-    ours = [other for other in rows if other.peer.name == "mixwood"]
     as_good = [
-        np.median(other.seconds)
-        for other in ours
-        if np.mean(getattr(other, quality)) >= np.mean(wanted) - 0.005
+        other.seconds
+        for other in rows
+        if other.peer.name == ours
+        and other.fits
+        and mean(getattr(other, quality)) >= mean(wanted) - 0.005
     ]
     if not as_good:
         return "never"
-    times = np.median(row.seconds) / min(as_good)
+    times = row.seconds / min(as_good)
     return f"{times:.2g}" if times < 10 else f"{times:.0f}"
 
 
-def table(rows: list[Row]) -> str:
+def table(rows: list[Row], limit: int) -> str:
     """Return the rows as Markdown."""
-    head = (
-        "| | CPU s | clusters | adjusted Rand | held-out | times mixwood, Rand | held-out |\n"
-        "|---|---|---|---|---|---|---|\n"
-    )
-    lines = []
+    lines = [
+        "| | CPU s | clusters | adjusted Rand | held-out | times mixwood | times its defaults |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for row in rows:
-        rand = f"{row.rand.mean():.3f} ({row.rand.min():.2f} to {row.rand.max():.2f})"
-        density = "-" if row.density is None else f"{row.density.mean():.3f}"
-        ratios = " | ".join(ratio(row, rows, quality) for quality in ("rand", "density"))
-        lines.append(
-            f"| {row.title} | {np.median(row.seconds):.3g} | {row.clusters.mean():.0f} | {rand} "
-            f"| {density} | {ratios} |"
+        if not row.fits:
+            lines.append(f"| {row.title} | over {limit} | | | | | |")
+            continue
+        rand = f"{mean(row.rand):.3f} ({min(row.rand):.2f} to {max(row.rand):.2f})"
+        density = f"{mean(row.density):.3f}" if row.density else "-"
+        ratios = " | ".join(
+            f"{ratio(row, rows, ours, 'rand')}, {ratio(row, rows, ours, 'density')}"
+            for ours in ("mixwood", "mixwood, defaults")
         )
-    return head + "\n".join(lines)
+        lines.append(
+            f"| {row.title} | {row.seconds:.3g} | {row.clusters:.0f} | {rand} "
+            f"| {density} | {ratios.replace('-, -', '-')} |"
+        )
+    return "\n".join(lines)
+
+
+def present(beginnings: tuple[str, ...]) -> list[Peer]:
+    """Return the peers asked for that can run here, and say which cannot."""
+    here = []
+    for peer in PEERS:
+        if not peer.name.startswith(beginnings):
+            continue
+        why = peer.missing()
+        if why is None:
+            here.append(peer)
+        else:
+            print(f"missing: {peer.name} ({why})")
+    return here
 
 
 def main() -> None:
@@ -97,36 +138,24 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--data", default=",".join(contests.names()))
     parser.add_argument("--peers", default="", help="beginnings of names, all by default")
+    parser.add_argument("--limit", type=int, default=60, help="CPU seconds of one fit")
     options = parser.parse_args()
-    chosen = tuple(options.peers.split(","))
-    peers = [peer for peer in PEERS if peer.name.startswith(chosen)]
-    here = []
-    for peer in peers:
-        why = peer.missing()
-        if why is None:
-            here.append(peer)
-        else:
-            print(f"missing: {peer.name} ({why})")
+    here = present(tuple(options.peers.split(",")))
     for peer in here:  # what is imported or compiled at the first call is not on the clock
         peer.fit(contests.tiny(), peer.efforts[0], 0)
-    results = {}
+    results: dict[str, dict[str, float | str]] = {}
     for name in options.data.split(","):
         contest = contests.contest(name)
         rows = []
         for peer in here:
-            for effort in peer.large_efforts if contest.large else peer.efforts:
-                row = measure(peer, contest, effort, range(options.seeds))
+            for row in measure(peer, contest, range(options.seeds), options.limit):
                 rows.append(row)
-                print(f"{name}: {row.title}: {np.median(row.seconds):.3g} s, "
-                      f"Rand {row.rand.mean():.3f}", flush=True)  # fmt: skip
-                results[f"peers, {name}, {row.title}"] = {
-                    "seconds": float(np.median(row.seconds)),
-                    "rand": float(row.rand.mean()),
-                    "clusters": float(row.clusters.mean()),
-                } | ({} if row.density is None else {"held_out": float(row.density.mean())})
+                found = row.summary() if row.fits else {"over": options.limit}
+                results[f"peers, {name}, {row.title}"] = dict(found)
+                print(f"{name}: {row.title}: {found}", flush=True)
         n, d = contest.X.shape
         print(f"\n{name}: {n:,} x {d}, {len(np.unique(contest.truth)):,} true clusters\n")
-        print(table(rows), end="\n\n", flush=True)
+        print(table(rows, options.limit), end="\n\n", flush=True)
     print(f"written: {record.write(results).relative_to(record.RESULTS.parent.parent)}")
 
 

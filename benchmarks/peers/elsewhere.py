@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -18,7 +19,8 @@ def run(command: list[str], script: str, contest: Contest, effort: int, seed: in
     """Let a script fit: it reads the tables, and writes labels, densities and CPU seconds.
 
     Its arguments are the folder, the effort, the seed, and r, nu and alpha of the prior; mean
-    and scale are the mean of the data and the identity for all.
+    and scale are the mean of the data and the identity for all. TimeoutError if its CPU time is
+    limited and over.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -29,6 +31,8 @@ def run(command: list[str], script: str, contest: Contest, effort: int, seed: in
             [*command, str(SCRIPTS / script), name, *numbers],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
+        if done.returncode == -signal.SIGXCPU:
+            raise TimeoutError(script)
         if done.returncode:
             raise RuntimeError(f"{script} failed:\n{done.stderr[-2000:]}")
         labels = np.loadtxt(folder / "labels.csv").astype(np.int64)

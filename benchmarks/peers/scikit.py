@@ -36,6 +36,6 @@ def _fit(contest: Contest, effort: int, seed: int) -> Fit:
 
 
 PEERS = (
-    Peer("scikit-learn, 50 components", "iterations", (5, 50, 1000), (5, 50, 500),
+    Peer("scikit-learn, 50 components", "iterations", (5, 50, 1000), (5, 25, 100),
          needs("sklearn"), _fit),
 )  # fmt: skip

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST_COUNT",
+    "as_array",
     "column_names",
     "column_numbers",
     "count_matrix",
     "is_table",
+    "real_array",
     "real_matrix",
     "stacked",
     "table_columns",
@@ -117,6 +119,23 @@ def real_matrix(
     return matrix
 
 
+def real_array(value: Any, name: str) -> FloatArray:
+    """Return a parameter, a number or an array of any shape, as a read-only copy of floats.
+
+    Examples
+    --------
+    >>> real_array([1, 2], "mean")
+    array([1., 2.])
+    >>> real_array("x", "mean")
+    Traceback (most recent call last):
+    ...
+    TypeError: mean holds strings; it must hold real numbers
+    """
+    array = np.array(_numbers(as_array(value, name), name), dtype=np.float64)
+    array.flags.writeable = False
+    return array
+
+
 def whole_number_matrix(
     X: Any, *, name: str = "X", width: int | None = None, missing: bool = False
 ) -> FloatArray:
@@ -194,6 +213,8 @@ def _refuse_sparse(X: Any, name: str) -> None:
 def _read(X: Any, name: str) -> NDArray[Any]:
     """Return the numbers in `X` as an array of bools, integers or floats, NaN where missing."""
     if isinstance(X, np.ma.MaskedArray):
+        if X.ndim == 0:
+            raise TypeError(f"{name} must be an array or table of numbers, got {shown(X)}")
         mask = np.ma.getmaskarray(X)
         values = X.filled(0) if mask.any() else X.data  # what lies under a mask may be anything
         numbers_ = _numbers(np.asarray(values), name)
@@ -202,17 +223,28 @@ def _read(X: Any, name: str) -> NDArray[Any]:
         return _read_table(X, name)
     if hasattr(X, "to_numpy") and getattr(X, "ndim", 1) == 1:
         return _numbers(np.asarray(X.to_numpy()), name, text=True)
+    array = as_array(X, name)
+    if array.ndim == 0:
+        raise TypeError(f"{name} must be an array or table of numbers, got {shown(X)}")
+    return _numbers(array, name)
+
+
+def as_array(X: Any, name: str) -> NDArray[Any]:
+    """Return `X` as numpy reads it, or raise an error that names it.
+
+    Examples
+    --------
+    >>> as_array([0, 1], "labels")
+    array([0, 1])
+    """
     try:
-        array = np.asarray(X)
+        return np.asarray(X)
     except ValueError as error:
         raise ValueError(
             f"{name} must be a rectangular array of numbers; its rows differ in length ({error})"
         ) from None
     except Exception as error:
         raise TypeError(f"{name} cannot be read as an array of numbers: {error}") from error
-    if array.ndim == 0:
-        raise TypeError(f"{name} must be an array or table of numbers, got {shown(X)}")
-    return _numbers(array, name)
 
 
 def _read_table(table: Any, name: str) -> NDArray[Any]:

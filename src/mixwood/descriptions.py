@@ -248,6 +248,10 @@ def _column_names(draws: Draws, words: Any) -> Sequence[str]:
     width = draws.data_for("describe").shape[1]
     if words is None:
         return draws.column_names
-    if isinstance(words, str) or not hasattr(words, "__len__") or len(words) != width:
+    try:
+        names = None if isinstance(words, str) else [str(word) for word in words]
+    except Exception:  # it is nothing to go through
+        names = None
+    if names is None or len(names) != width:
         raise ValueError(f"words must be {width} names, one a column of X, got {shown(words)}")
-    return [str(word) for word in words]
+    return names

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mixwood.checks import whole_number
 from mixwood.families.leaves import Leaves
 from mixwood.label_room import label_type
 from mixwood.model import Mixture
@@ -238,7 +239,7 @@ class Draws:
         >>> post.thinned(4).labels.shape, post.thinned(10) is post
         ((4, 4, 2), True)
         """
-        if self.n_draws <= draws:
+        if self.n_draws <= whole_number(draws, "draws", at_least=1):
             return self
         kept = np.linspace(0, self.n_draws - 1, draws).round().astype(np.int64)
         return replace(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood.checks import probability, shown, whole_number
+from mixwood.data import as_array
 from mixwood.families.base import FloatArray, IntArray
 from mixwood.partitions import checked_labels, checked_loss, checked_sizes, label_rows, losses
 from mixwood.reference.gibbs import in_order_of_appearance
@@ -254,7 +255,7 @@ def similarity(
     """
     from mixwood import _core
 
-    if dtype not in ("float64", "float32"):
+    if not isinstance(dtype, str | np.dtype) or str(dtype) not in ("float64", "float32"):
         raise ValueError(f'dtype must be "float64" or "float32", got {shown(dtype)}')
     labels = label_rows(draws)
     if rows is not None:
@@ -279,7 +280,7 @@ def similarity(
 
 def _item_numbers(rows: Any, n: int) -> IntArray:
     """Return `rows` as numbers of items, or raise if they are none."""
-    numbers = np.asarray(rows)
+    numbers = as_array(rows, "rows")
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu":
         raise ValueError(f"rows must be a list of item numbers, got {shown(rows)}")
     if numbers.min() < 0 or numbers.max() >= n:

@@ -27,7 +27,7 @@ from mixwood.priors import DirichletProcess, PitmanYor, Prior
 __all__ = ["expected_clusters"]
 
 #: points of the Gauss rule over a random sigma
-_NODES = 64
+_NODES = 16
 
 
 def expected_clusters(prior: Prior, n: int) -> float:
@@ -108,22 +108,24 @@ def _gauss_rule(odd: FloatArray, even: FloatArray) -> tuple[FloatArray, FloatArr
 
 def _dirichlet(alpha: FloatArray, n: int) -> FloatArray:
     """Return ``alpha (digamma(alpha+n) - digamma(alpha))``."""
-    return np.asarray(1 + alpha * (digamma(alpha + n) - digamma(alpha + 1)))
+    return np.asarray(1 + alpha * _digamma_rise(alpha + 1, n - 1))
 
 
 def _pitman_yor(theta: FloatArray, sigma: FloatArray, n: int) -> FloatArray:
     """Return ``theta/sigma ((theta+sigma)_n / (theta)_n - 1)``, also for tiny sigma or theta."""
     theta = np.maximum(theta, 1e-290)  # quadrature of a vague hyperprior may underflow
-    log_ratio = np.log1p(sigma / theta)
-    log_ratio = log_ratio - _log_gamma_step(1 + theta, sigma) + _log_gamma_step(n + theta, sigma)
-    return np.asarray(theta / sigma * np.expm1(log_ratio))
-
-
-def _log_gamma_step(x: FloatArray, step: FloatArray) -> FloatArray:
-    """Return ``log Gamma(x+step) - log Gamma(x)``, ``x >= 1``, without cancellation."""
+    # log Gamma(x + sigma) - log Gamma(x) is the integral of digamma; here the difference of two.
     nodes, weights = np.polynomial.legendre.leggauss(10)
-    points = x[..., None] + step[..., None] * (nodes + 1) / 2
-    return np.asarray(step * (digamma(points) @ (weights / 2)))
+    points = 1 + theta[..., None] + sigma[..., None] * (nodes + 1) / 2
+    rise = sigma * (_digamma_rise(points, n - 1) @ (weights / 2))
+    return np.asarray(theta / sigma * np.expm1(np.log1p(sigma / theta) + rise))
+
+
+def _digamma_rise(x: FloatArray, step: int) -> FloatArray:
+    """Return ``digamma(x+step) - digamma(x)``, ``x >= 1``, without cancellation."""
+    end = x + step
+    slow = 1 / (2 * end) + (1 / end + 1 / x) / (12 * end)  # of log x - 1/(2 x) - 1/(12 x^2)
+    return np.where(x < 1e4, digamma(end) - digamma(x), np.log1p(step / x) + step / x * slow)
 
 
 def log_shifted(b: float, z: FloatArray) -> FloatArray:
@@ -136,9 +138,11 @@ def _nggp(alpha: float | hyper.Gamma, sigma: float, n: int) -> float:
     """Return the integral over x, on ``log x`` stretched so that both tails are reached."""
     if isinstance(alpha, hyper.Gamma):
         end, step = (40 / alpha.shape + abs(np.log(alpha.rate))) / sigma, 0.03
+        mass = alpha.mean
     else:
         end, step = np.log1p(40 / alpha) / sigma, 0.01  # a fixed mass ends more abruptly
-    edge = -np.log(n)
+        mass = alpha
+    edge = -np.log(max(n, mass))  # F bends at 1/n, the exponential at 1/alpha
     z = np.arange(-np.arcsinh(20.0), np.arcsinh((end - edge) / 2) + step, step)
     log_x = edge + 2 * np.sinh(z)
     log_power = sigma * np.logaddexp(0, log_x)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood.checks import shown
+from mixwood.data import as_array
 from mixwood.families.base import FloatArray
 from mixwood.reference.gibbs import in_order_of_appearance
 
@@ -151,14 +152,14 @@ def losses(draws: Any, candidate: Any, loss: str = "vi", *, sizes: Any = None) -
 
 def checked_loss(loss: Any) -> str:
     """Return `loss`, or raise if there is no loss of that name."""
-    if loss not in LOSSES:
+    if not isinstance(loss, str) or loss not in LOSSES:
         raise ValueError(f'loss must be "vi" or "binder", got {shown(loss)}')
     return str(loss)
 
 
 def checked_labels(labels: Any, name: str, items: int | None = None) -> NDArray[np.int64]:
     """Return labels 0 to K-1 in order of appearance, or raise if they are not a partition."""
-    given = np.asarray(labels)
+    given = as_array(labels, name)
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iub":
         raise ValueError(f"{name} must be whole numbers, one label an item, got {shown(labels)}")
     if items is not None and len(given) != items:
@@ -183,7 +184,7 @@ def checked_sizes(sizes: Any, items: int) -> NDArray[np.int32]:
 
 def label_rows(draws: Any) -> NDArray[np.int32]:
     """Return draws of labels as rows of a table, every label within ``0..n-1``."""
-    given = np.asarray(draws)
+    given = as_array(draws, "draws")
     if given.ndim < 2 or given.size == 0 or given.dtype.kind not in "iub":
         raise ValueError(
             "draws must be whole numbers of shape (..., n), a row of n labels each, "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mixwood.checks import whole_number
 from mixwood.draws import Draws
 
 if TYPE_CHECKING:
@@ -104,15 +105,19 @@ class Posterior(Draws):
         array([0, 0, 0, 1, 1, 1])
         """
         from mixwood.estimates import point_estimate
+        from mixwood.partitions import checked_loss
 
-        key = (str(loss), seed, repr(max_clusters)) if isinstance(seed, int) else None
+        most = (
+            None if max_clusters is None else whole_number(max_clusters, "max_clusters", at_least=1)
+        )
+        key = (checked_loss(loss), seed, most) if type(seed) is int else None
         labels = self._estimates.get(key)
         if labels is None:
             labels = point_estimate(
                 self.labels,
                 loss,
                 seed,
-                max_clusters=max_clusters,
+                max_clusters=most,
                 n_jobs=n_jobs,
                 sizes=self.item_sizes,
             )

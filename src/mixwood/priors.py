@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from mixwood import hyper
-from mixwood.checks import positive_number, probability, shown, whole_number
+from mixwood.checks import moderate_number, probability, shown, whole_number
 from mixwood.settable import Settable
 
 __all__ = [
@@ -28,10 +28,7 @@ def _mass(value: Any, name: str) -> float | hyper.Gamma:
         return value
     if isinstance(value, hyper.Beta):
         raise TypeError(f"{name} must be a number or hyper.Gamma(shape, rate), got {shown(value)}")
-    number = positive_number(value, name)
-    if not 1e-100 <= number <= 1e100:
-        raise ValueError(f"{name} must lie between 1e-100 and 1e100, got {shown(value)}")
-    return number
+    return moderate_number(value, name)
 
 
 def _discount(value: Any, name: str) -> float | hyper.Beta:

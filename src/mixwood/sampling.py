@@ -22,7 +22,10 @@ from mixwood.starts import start_from
 from mixwood.threads import thread_count
 from mixwood.versions import versions
 
-__all__ = ["sample", "warn_or_refuse"]
+__all__ = ["MOST_CHAINS", "sample", "warn_or_refuse"]
+
+#: Each chain has a seed, and on disk a folder.
+MOST_CHAINS = 2**16
 
 
 def sample(
@@ -99,7 +102,7 @@ def sample(
         draws=whole_number(draws, "draws", at_least=1),
         thin=whole_number(thin, "thin", at_least=1),
     )
-    n_chains = whole_number(chains, "chains", at_least=1)
+    n_chains = whole_number(chains, "chains", at_least=1, at_most=MOST_CHAINS)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     thread_count(n_jobs)  # or it says what is wrong
     sequence = seed_sequence(seed)

@@ -26,7 +26,7 @@ def seed_sequence(seed: Any) -> np.random.SeedSequence:
     if seed is None:
         return np.random.SeedSequence()
     try:
-        return np.random.SeedSequence(whole_number(seed, "seed", at_least=0))
+        return np.random.SeedSequence(whole_number(seed, "seed", at_least=0, at_most=None))
     except TypeError:
         raise TypeError(
             f"seed must be None, a whole number, a SeedSequence or a Generator, got {shown(seed)}"

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from mixwood import hyper
-from mixwood.checks import whole_number
+from mixwood.checks import shown, whole_number
 from mixwood.families.base import Data, FloatArray, IntArray
 from mixwood.gamma_draws import log_gamma_draws
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess, PitmanYor, Prior
+from mixwood.seeding import seed_sequence
 
 __all__ = ["PriorDraws", "draw_from_prior", "simulate"]
 
@@ -45,9 +46,11 @@ def simulate(model: Mixture, n: int, seed: Any = None, *, width: int = 2) -> tup
     >>> X.shape, labels.shape, int(labels[0])
     ((100, 2), (100,), 0)
     """
+    if not isinstance(model, Mixture):
+        raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
     n = whole_number(n, "n", at_least=1)
     width = whole_number(width, "width", at_least=1)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_sequence(seed))
     likelihood = model.likelihood.resolve_standard(model.likelihood.width or width)
     labels = draw_from_prior(model.prior, n, 1, rng).labels[0]
     return likelihood.simulate(labels, rng), labels

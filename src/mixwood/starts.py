@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood.checks import shown
+from mixwood.data import as_array
 from mixwood.families.base import Data
 from mixwood.model import Mixture
 from mixwood.samplers import Sampler, Tree
@@ -87,7 +88,7 @@ def start_from(init: Any, model: Mixture, X: Data, sampler: Sampler) -> Start:
             return TreeStart(model, points, init == "on-top", limit if (limit or 0) > 1 else None)
         names = ", ".join(repr(name) for name in NAMES)
         raise ValueError(f"init must be one of {names} or {n} labels, got {shown(init)}")
-    labels = np.asarray(init)
+    labels = as_array(init, "init")
     if labels.shape != (n,):
         raise ValueError(
             f"init must be a name or an array of {n} labels, one a row of X, "

@@ -159,7 +159,8 @@ def _reader(blocks: Any) -> tuple[Callable[[], Iterator[Any]], bool]:
         return lambda: iter(blocks()), True
     if getattr(blocks, "ndim", 0) == 2:
         return lambda: _cut(blocks), True
-    if not isinstance(blocks, Iterable) or isinstance(blocks, (str, bytes)):
+    whole = isinstance(blocks, (str, bytes)) or getattr(blocks, "ndim", 1) == 0
+    if whole or not isinstance(blocks, Iterable):
         raise TypeError(
             "blocks must be an iterable of blocks, an array, or a function that returns an "
             f"iterator over blocks, got {shown(blocks)}"

@@ -205,3 +205,16 @@ def test_statistics_of_more_points_than_rows(likelihood):
     small = likelihood.resolve(X[:3]).bind(np.ascontiguousarray(X[:3]))
     statistic = large.statistics(np.arange(700))
     assert small.log_marginal_of(statistic) == pytest.approx(large.log_marginal_of(statistic))
+
+
+def test_pitman_yor_comes_back_from_an_unlikely_theta():
+    """A slice of log theta would go far to the left, and u then to where all is rounding."""
+    X = np.random.default_rng(1).normal(size=(300, 1))
+    model = mw.Mixture(mw.Gaussian(r=0.1, nu=4, mean=[0.0], scale=[[1.0]]), mw.PitmanYor())
+    labels = np.arange(300, dtype=np.int32) // 5
+    for seed in range(20):
+        chain = make_chain(model, X, labels, np.random.PCG64(seed), mw.Gibbs())
+        chain.set_state(labels, 3.0, 4.0, 0.86, 500.0)
+        for _ in range(5):
+            chain.iterate()
+            assert chain.state()["log_u"] < 1000

@@ -101,3 +101,15 @@ def test_gauss_rule_of_the_beta_law(a, b):
     assert weights.sum() == pytest.approx(1.0)
     assert weights @ nodes == pytest.approx(a / (a + b))
     assert weights @ nodes**2 == pytest.approx(a * (a + 1) / ((a + b) * (a + b + 1)))
+
+
+@pytest.mark.parametrize("mass", [1e15, 1e30, 1e100])
+def test_with_a_huge_mass_every_item_is_a_cluster(mass):
+    for prior in (
+        mw.NGGP(alpha=mass, sigma=0.3),
+        mw.NGGP(alpha=mw.hyper.Gamma(2, 1 / mass), sigma=0.3),
+        mw.NormalizedInverseGaussian(alpha=mass),
+        mw.DirichletProcess(alpha=mass),
+        mw.PitmanYor(theta=mass, sigma=0.3),
+    ):
+        assert prior.expected_clusters(1000) == pytest.approx(1000, rel=1e-6)

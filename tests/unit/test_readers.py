@@ -149,6 +149,40 @@ def test_matrix_market(tmp_path, packed):
     np.testing.assert_array_equal(read(str(tmp_path / "dense.mtx")).values, np.eye(2) + 0.5)
 
 
+SQUARE = np.array([[1.5, 1e300, 0.0], [1e300, 0.0, -2.0], [0.0, -2.0, 1 / 3]])
+MATRICES = {
+    "general": sparse.coo_array(np.array([[1e-300, 0.0], [2.0, 0.1], [0.0, 0.0]])),
+    "integer": sparse.coo_array(np.array([[1, 0, 2**40], [0, -3, 0]])),
+    "no entries": sparse.coo_array((2, 3)),
+    "symmetric": sparse.coo_array(SQUARE),
+    "skew-symmetric": sparse.coo_array(np.triu(SQUARE, 1) - np.tril(SQUARE, -1)),
+    "dense": np.array([[1.5, 2.0], [1 / 3, np.inf], [0.0, np.nan]]),
+    "dense symmetric": SQUARE,
+    "dense skew-symmetric": np.triu(SQUARE, 1) - np.tril(SQUARE, -1),
+}
+
+
+@pytest.mark.parametrize("case", MATRICES)
+def test_matrix_market_as_scipy_writes_it(tmp_path, case):
+    path = tmp_path / "x.mtx"
+    scipy_io.mmwrite(path, MATRICES[case], precision=17, comment="a comment\nin two lines")
+    loaded = read(str(path)).values
+    expected = MATRICES[case]
+    if sparse.issparse(expected):
+        loaded, expected = loaded.toarray(), expected.toarray()
+    np.testing.assert_allclose(loaded, expected, rtol=1e-15)
+
+
+def test_matrix_market_written_by_others(tmp_path):
+    """Capitals, blanks, ends of lines of Windows, entries twice, no end of the last line."""
+    path = tmp_path / "x.mtx"
+    path.write_bytes(b"%%matrixmarket MATRIX coordinate Integer general\r\n%\r\n\r\n"
+                     b" 2 3  4\r\n1 2 2\r\n 1  3 1\r\n2 1 5\r\n2\t1  1 ")  # fmt: skip
+    np.testing.assert_array_equal(read(str(path)).values.toarray(), [[0, 2, 1], [6, 0, 0]])
+    path.write_bytes(b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n2 1\n")
+    np.testing.assert_array_equal(read(str(path)).values.toarray(), [[0, 0], [1, 0]])
+
+
 def docword(folder, name="docword.small.txt"):
     lines = ["4", "3", "4", "1 2 3", "2 1 1", "4 1 2", "4 3 7"]
     return written(folder / name, "\n".join(lines) + "\n")

@@ -4,8 +4,10 @@
 // NGGP        v by slice, n v + (K sigma - n) log tau - alpha (tau^sigma - 1), alpha integrated out
 //             if random: ... - (a+K) log(b + tau^sigma - 1); sigma by slice likewise;
 //             then alpha ~ Gamma(a+K, b + tau^sigma - 1)
-// Pitman-Yor  theta, sigma by slice on the partition law; u/(1+u) ~ Beta(n, theta);
-//             alpha ~ Gamma(theta/sigma + K, tau^sigma)
+// Pitman-Yor  on the partition law, theta through x ~ Beta(theta+1, n-1) and, for 0 < j < K,
+//             y_j ~ Bernoulli(theta/(theta + j sigma)): Gamma(a + sum y, b - log x) (Teh 2006);
+//             sigma by slice; then u/(1+u) ~ Beta(n, theta), alpha ~ Gamma(theta/sigma + K,
+//             tau^sigma)
 //
 // Integrating alpha out where it is random lets u and sigma move without dragging it along.
 #pragma once
@@ -38,7 +40,7 @@ class ParameterUpdate {
         draw_alpha(prior.settings(), values, partition, random);
         break;
       case PriorKind::pitman_yor:
-        slice_theta(prior.settings(), values, partition, random);
+        draw_theta(prior.settings(), values, partition, random);
         slice_pitman_yor_sigma(prior.settings(), values, partition, random);
         draw_pitman_yor_mass(values, partition, random);
         break;
@@ -123,17 +125,23 @@ class ParameterUpdate {
       values.log_alpha = std::max(values.log_alpha, smallest_log);
   }
 
-  static void slice_theta(const PriorSettings& settings, PriorValues& values,
-                          const Slots& partition, Stream& random) {
+  // Not by a slice of log theta: one at a low level, as after a large change of the partition, has
+  // a long left tail, and from a theta of 1e-98 follow a u and an alpha that are all rounding.
+  static void draw_theta(const PriorSettings& settings, PriorValues& values, const Slots& partition,
+                         Stream& random) {
     if (!settings.theta) return;
-    const double n = partition.n_rows();
-    auto log_density = [&](double t) {
-      const double theta = std::exp(t);
-      return settings.theta->shape * t - settings.theta->rate * theta + log_gamma(theta) -
-             log_gamma(theta + n) + log_new_clusters(theta, values.sigma, partition);
-    };
-    const double t = slice_on_line(std::log(values.theta), 2.0, 1.0, log_density, random);
-    values.theta = std::exp(std::max(t, smallest_log));
+    const double theta = values.theta;
+    double minus_log_x = 0;
+    if (partition.n_rows() > 1) {
+      const double above = random.log_gamma_draw(partition.n_rows() - 1);
+      minus_log_x = softplus(above - random.log_gamma_draw(theta + 1));
+    }
+    int ones = 0;
+    for (int j = 1; j < partition.n_clusters(); ++j)
+      ones += random.uniform() * (theta + j * values.sigma) < theta;
+    const double draw = random.log_gamma_draw(settings.theta->shape + ones) -
+                        std::log(settings.theta->rate + minus_log_x);
+    values.theta = std::exp(std::max(draw, smallest_log));
   }
 
   static void slice_pitman_yor_sigma(const PriorSettings& settings, PriorValues& values,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.checks import positive_number, whole_number
+from mixwood.checks import moderate_number, whole_number
 from mixwood.data import whole_number_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.categorical import bind_codes
@@ -47,8 +47,8 @@ class Bernoulli(Likelihood):
     reads_levels = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "a", positive_number(self.a, "a"))
-        object.__setattr__(self, "b", positive_number(self.b, "b"))
+        object.__setattr__(self, "a", moderate_number(self.a, "a"))
+        object.__setattr__(self, "b", moderate_number(self.b, "b"))
         if self.columns is not None:
             whole_number(self.columns, "columns", at_least=1)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.checks import positive_number, shown, whole_number
+from mixwood.checks import moderate_number, shown, whole_number
 from mixwood.data import whole_number_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.gamma_draws import dirichlet_draws
@@ -25,6 +25,14 @@ def bind_codes(X: FloatArray, pseudo_counts: list[FloatArray]) -> _core.Family:
     codes = np.where(np.isnan(X), -1, X).astype(np.int32)
     offsets = np.cumsum([0, *(len(p) for p in pseudo_counts)]).astype(np.int32)
     return _core.categorical(codes, offsets, np.concatenate(pseudo_counts))
+
+
+#: Every cluster keeps a count of each category.
+MOST_CATEGORIES = 2**24
+
+
+def _categories(value: Any) -> int:
+    return whole_number(value, "n_categories", at_least=1, at_most=MOST_CATEGORIES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +65,20 @@ class Categorical(Likelihood):
     reads_levels = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", positive_number(self.beta, "beta"))
+        object.__setattr__(self, "beta", moderate_number(self.beta, "beta"))
         if self.n_categories is None or isinstance(self.n_categories, (int, np.integer)):
             if self.n_categories is not None:
-                whole_number(self.n_categories, "n_categories", at_least=1)
+                _categories(self.n_categories)
             return
         try:
-            levels = tuple(whole_number(v, "n_categories", at_least=1) for v in self.n_categories)
+            levels = tuple(_categories(v) for v in self.n_categories)
         except TypeError:
             raise TypeError(
                 "n_categories must be a whole number or a sequence of them, "
                 f"got {shown(self.n_categories)}"
             ) from None
+        if not levels:
+            raise ValueError("n_categories must have a number for each column, got none")
         object.__setattr__(self, "n_categories", levels)
 
     @property
@@ -89,7 +99,7 @@ class Categorical(Likelihood):
                     f"{name} has code {int(np.nanmax(codes[:, j]))} in column {j}, "
                     f"which has {levels[j]} categories (codes 0 to {levels[j] - 1})"
                 )
-        elif codes.size and np.nanmax(codes, initial=0) >= 2**24:
+        elif codes.size and np.nanmax(codes, initial=0) >= MOST_CATEGORIES:
             raise ValueError(
                 f"{name} has code {int(np.nanmax(codes))}; codes must be 0, 1, 2, ... "
                 "without large gaps"

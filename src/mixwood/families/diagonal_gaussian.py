@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.checks import positive_number, shown
+from mixwood.checks import moderate_number, shown
 from mixwood.data import real_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.gaussian import (
@@ -64,8 +64,8 @@ class DiagonalGaussian(Likelihood):
     skips_missing = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "r", positive_number(self.r, "r"))
-        object.__setattr__(self, "nu", positive_number(self.nu, "nu"))
+        object.__setattr__(self, "r", moderate_number(self.r, "r"))
+        object.__setattr__(self, "nu", moderate_number(self.nu, "nu"))
         if self.mean is not None:
             object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.checks import finite_number, positive_number, shown
-from mixwood.data import real_matrix
+from mixwood.checks import moderate_number, shown
+from mixwood.data import real_array, real_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 
 if TYPE_CHECKING:
@@ -135,9 +135,9 @@ class Gaussian(Likelihood):
     scale: Any = "data"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "r", positive_number(self.r, "r"))
+        object.__setattr__(self, "r", moderate_number(self.r, "r"))
         if self.nu is not None:
-            object.__setattr__(self, "nu", finite_number(self.nu, "nu"))
+            object.__setattr__(self, "nu", moderate_number(self.nu, "nu"))
         if self.mean is not None:
             object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
@@ -255,15 +255,14 @@ class Gaussian(Likelihood):
 
 
 def vector(value: Any, name: str) -> FloatArray:
-    array = np.atleast_1d(np.array(value, dtype=np.float64))
+    array = np.atleast_1d(real_array(value, name))
     if array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be a vector of finite numbers, got {shown(value)}")
-    array.flags.writeable = False
     return array
 
 
 def _positive_definite(value: Any) -> FloatArray:
-    array = np.array(value, dtype=np.float64)
+    array = real_array(value, "scale")
     square = array.ndim == 2 and array.shape[0] == array.shape[1] and array.size > 0
     if not square or not np.all(np.isfinite(array)) or not np.allclose(array, array.T):
         raise ValueError(f"scale must be 'data', 'paper' or a symmetric matrix, got {shown(value)}")
@@ -275,7 +274,6 @@ def _positive_definite(value: Any) -> FloatArray:
         np.linalg.cholesky(array / np.outer(units, units))
     except np.linalg.LinAlgError:
         raise ValueError("scale must be positive definite") from None
-    array.flags.writeable = False
     return array
 
 

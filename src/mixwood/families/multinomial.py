@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.checks import positive_number, whole_number
+from mixwood.checks import moderate_number, whole_number
 from mixwood.data import count_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.gamma_draws import dirichlet_draws
@@ -51,7 +51,7 @@ class Multinomial(Likelihood):
     columns: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", positive_number(self.beta, "beta"))
+        object.__setattr__(self, "beta", moderate_number(self.beta, "beta"))
         if self.columns is not None:
             whole_number(self.columns, "columns", at_least=1)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.checks import positive_number, shown
-from mixwood.data import whole_number_matrix
+from mixwood.checks import moderate_number, positive_number, shown
+from mixwood.data import real_array, whole_number_matrix
 from mixwood.families.base import Data, FloatArray, IntArray, Likelihood, Parameters
 from mixwood.families.gaussian import vector
 
@@ -48,10 +48,10 @@ class Poisson(Likelihood):
     skips_missing = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", positive_number(self.shape, "shape"))
+        object.__setattr__(self, "shape", moderate_number(self.shape, "shape"))
         if self.rate is None:
             return
-        if np.ndim(self.rate) == 0:
+        if real_array(self.rate, "rate").ndim == 0:
             object.__setattr__(self, "rate", positive_number(self.rate, "rate"))
         else:
             rate = vector(self.rate, "rate")

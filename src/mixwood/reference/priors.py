@@ -218,21 +218,25 @@ def draw_log_alpha(
     return draw - log_shifted(law.rate, parameters.sigma * s)
 
 
-def slice_theta(
+def draw_theta(
     law: hyper.Gamma, parameters: Parameters, n: int, clusters: int, stream: Stream
 ) -> float:
-    """Move ``log theta`` of Pitman-Yor by one slice step on its density given the partition."""
-    sigma = parameters.sigma
+    """Draw ``theta`` of Pitman-Yor given the partition, through auxiliary variables (Teh 2006).
 
-    def log_density(t: float) -> float:
-        theta = exp(t)
-        if theta == 0:  # underflow: as far out as one can look
-            return -inf
-        growth = law.shape * t - law.rate * theta + lgamma(theta) - lgamma(theta + n)
-        return growth + _log_new_clusters(theta, sigma, clusters)
-
-    t = stream.slice_line(log_density, log(parameters.theta), 2.0)
-    return exp(max(t, SMALLEST_LOG))
+    Its density is ``theta^(a-1) e^(-b theta) prod_{0<j<K} (theta + j sigma) / prod_{0<i<n}
+    (theta + i)``. The last factor is that of ``x^theta`` with ``x ~ Beta(theta+1, n-1)``, and
+    each of the others a sum of two, of which ``y_j ~ Bernoulli(theta/(theta + j sigma))`` takes
+    one: then ``theta ~ Gamma(a + sum y, b - log x)``. A slice of ``log theta`` would do, too,
+    but one at a low level, as after a large change of the partition, has a long left tail.
+    """
+    theta, sigma = parameters.theta, parameters.sigma
+    minus_log_x = 0.0
+    if n > 1:
+        above = stream.log_gamma_draw(n - 1)
+        minus_log_x = softplus(above - stream.log_gamma_draw(theta + 1))
+    ones = sum(stream.uniform() * (theta + j * sigma) < theta for j in range(1, clusters))
+    drawn = stream.log_gamma_draw(law.shape + ones) - log(law.rate + minus_log_x)
+    return exp(max(drawn, SMALLEST_LOG))
 
 
 def slice_sigma_pitman_yor(
@@ -269,7 +273,7 @@ def update_parameters(
     n, clusters = sum(sizes), len(sizes)
     if isinstance(prior, PitmanYor):
         if isinstance(prior.theta, hyper.Gamma):
-            parameters.theta = slice_theta(prior.theta, parameters, n, clusters, stream)
+            parameters.theta = draw_theta(prior.theta, parameters, n, clusters, stream)
         if isinstance(prior.sigma, hyper.Beta):
             parameters.sigma = slice_sigma_pitman_yor(prior.sigma, parameters, sizes, stream)
         _update_log_u(prior, parameters, n, clusters, stream)

@@ -18,19 +18,17 @@ from mixwood.runs.arrays import Expected, read_group, write_group
 from mixwood.runs.files import read_json, write_json
 from mixwood.runs.folders import ARRAYS, DESCRIPTION, FORMAT
 from mixwood.samplers import Sampler, as_sampler
+from mixwood.sampling import MOST_CHAINS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from mixwood.families.leaves import Leaves
 from mixwood.families.base import Data
 
 __all__ = ["FAULTS", "Description", "Plan", "change_draws", "read_description", "write_description"]
 
 FORMAT_VERSION = 1
-#: Files are looked for chain by chain.
-MOST_CHAINS = 2**16
 
 #: What a description that is not as we write it can raise while it is taken apart.
 FAULTS = (
