@@ -18,8 +18,6 @@ __all__ = ["Recipe", "grow", "without_collapsed"]
 
 #: How many rows at least go in before the leaves beyond `max_leaves` are collapsed.
 SMALLEST_BATCH = 1000
-
-
 #: Of so many trees those that are near are joined after every insertion, of more only if as many
 #: rows went in.
 ALWAYS_JOINED = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 __all__ = ["LabelRoom", "label_type", "one_array", "rooms"]
 
@@ -30,7 +30,7 @@ class LabelRoom:
     def __init__(self, values: NDArray[np.signedinteger]) -> None:
         self.values = values
 
-    def write(self, first: int, labels: NDArray[np.int32]) -> None:
+    def write(self, first: int, labels: NDArray[np.signedinteger]) -> None:
         """Put in draws from number `first` on; those before are there."""
         if labels.max() > np.iinfo(self.values.dtype).max:
             wider = np.empty(self.values.shape, dtype=label_type(int(labels.max()) + 1))
@@ -39,9 +39,9 @@ class LabelRoom:
         self.values[first : first + len(labels)] = labels
 
 
-def rooms(chains: int, draws: int, n: int) -> list[LabelRoom]:
-    """Return a room for each chain, all in one array of the smallest type."""
-    return [LabelRoom(values) for values in np.empty((chains, draws, n), dtype=LABEL_TYPES[0])]
+def rooms(chains: int, draws: int, n: int, least: DTypeLike = LABEL_TYPES[0]) -> list[LabelRoom]:
+    """Return a room for each chain, all in one array of the type `least`."""
+    return [LabelRoom(values) for values in np.empty((chains, draws, n), dtype=least)]
 
 
 def one_array(parts: Sequence[LabelRoom]) -> NDArray[np.signedinteger]:

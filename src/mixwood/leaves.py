@@ -22,7 +22,7 @@ __all__ = ["WeightedLeaves", "joined", "leaf_matrix", "read_data"]
 class WeightedLeaves:
     """Blocks of rows of which only sizes, sums and sufficient statistics are kept.
 
-    Made by `mixwood.stream_leaves` and `mixwood.distributed.leaves`, and given to
+    Made by `mixwood.stream_leaves` and `mixwood.distributed.build_leaves`, and given to
     `mixwood.sample` in place of the rows: the draws are then partitions of the leaves, from
     the posterior given that each leaf stays together. Clusters count the rows.
 

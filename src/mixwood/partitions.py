@@ -176,8 +176,9 @@ def checked_sizes(sizes: Any, items: int) -> NDArray[np.int32]:
         raise ValueError(
             f"sizes must be {items} whole numbers from 1 on, one an item, got {shown(sizes)}"
         )
-    if given.sum(dtype=np.int64) >= 2**31:
-        raise ValueError(f"sizes must sum to less than 2^31, got {given.sum(dtype=np.int64)}")
+    total = given.sum(dtype=np.float64)  # integers could wrap around
+    if total >= 2**31:
+        raise ValueError(f"sizes must sum to less than 2^31, got {total:.17g}")
     return given.astype(np.int32)
 
 

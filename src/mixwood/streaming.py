@@ -56,8 +56,8 @@ def stream_leaves(
 ) -> WeightedLeaves:
     """Read data block by block and keep only the statistics of small blocks of like rows.
 
-    Memory is bounded, but for 4 bytes a row: which leaf it is in. Give the result to
-    `mixwood.sample` in place of the rows.
+    Memory is bounded, but for 4 bytes a row that say which leaf it is in (some 9 at the peak).
+    Give the result to `mixwood.sample` in place of the rows.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ class LeafGrowth:
     def _leaf_of_row(self) -> NDArray[np.int32]:
         """Return the leaf of each row: what happened after its block, followed from the end.
 
-        All steps become one, and each is let go when it is read: nothing is in memory twice.
+        All steps become one, and each is let go when it is read.
         """
         assert self._kept is not None
         last = np.arange(self._kept.shape[0], dtype=np.int32)

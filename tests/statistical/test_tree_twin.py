@@ -155,25 +155,24 @@ def test_same_trees_after_every_row(rule, seed):
         assert_same_trees(core, twin, constants)
 
 
+def assert_same_when_grown(how, core, twin, constants, order):
+    getattr(core, how)(order)
+    twin.wanted = own_nodes(core)
+    getattr(twin, how)(order.tolist())
+    assert_same_trees(core, twin, constants)
+
+
 @pytest.mark.parametrize("rule", ["balanced", "paper"])
 def test_same_trees_by_agglomeration(family_case, prior, rule, seed):
-    likelihood, X = family_case(20)
-    core, twin, constants = both_forests(likelihood, X, prior, rule)
+    forests = both_forests(*family_case(20), prior, rule)
     order = np.random.default_rng(seed).permutation(20)
-    core.agglomerate(order)
-    twin.wanted = own_nodes(core)
-    twin.agglomerate(order.tolist())
-    assert_same_trees(core, twin, constants)
+    assert_same_when_grown("agglomerate", *forests, order)
 
 
 def test_same_trees_on_top(family_case, seed):
-    likelihood, X = family_case(30)
-    core, twin, constants = both_forests(likelihood, X, mw.NGGP())
+    forests = both_forests(*family_case(30), mw.NGGP())
     order = np.random.default_rng(seed).permutation(30)
-    core.on_top(order)
-    twin.wanted = own_nodes(core)
-    twin.on_top(order.tolist())
-    assert_same_trees(core, twin, constants)
+    assert_same_when_grown("on_top", *forests, order)
 
 
 def test_same_trees_joined(family_case, seed):

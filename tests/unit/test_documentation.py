@@ -28,7 +28,7 @@ PAGES = [
 
 #: What a block may be: run, or shown and no code. A directive has its name in braces.
 LANGUAGES = {"python", "sh", "text"}
-DIRECTIVES = {"{eval-rst}", "{image}", "{include}", "{raw}", "{toctree}"}
+DIRECTIVES = {"{eval-rst}", "{glossary}", "{image}", "{include}", "{raw}", "{toctree}"}
 #: Commands that install or build: a test cannot run them.
 NOT_RUN = ("make ", "pip install", "python3 -m venv", ". my-env/", "git clone", "cd ")
 

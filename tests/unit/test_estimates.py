@@ -249,7 +249,8 @@ def test_the_ball_counts_rows(request):
 
 
 @pytest.mark.parametrize(
-    "sizes", [[1, 2], [1, 0, 1], [1.0, 1.0, 1.0], "abc", [[1, 1, 1]], [2**30, 2**30, 1]]
+    "sizes",
+    [[1, 2], [1, 0, 1], [1.0, 1.0, 1.0], "abc", [[1, 1, 1]], [2**30, 2**30, 1], [2**63 + 5] * 3],
 )
 def test_wrong_sizes(sizes):
     for call in (point_estimate, lambda draws, sizes: losses(draws, draws[0], sizes=sizes)):

@@ -160,7 +160,11 @@ def enlarge(shape):
 
 
 def test_more_draws_than_memory(run, monkeypatch):
-    monkeypatch.setattr("mixwood.runs.reading.available_bytes", lambda: 1000)
+    labels = mw.load(run).labels
+    assert labels.dtype == np.int8
+    monkeypatch.setattr("mixwood.runs.reading.available_bytes", lambda: labels.nbytes)
+    np.testing.assert_array_equal(mw.load(run).labels, labels)
+    monkeypatch.setattr("mixwood.runs.reading.available_bytes", lambda: labels.nbytes - 1)
     with pytest.raises(ValueError, match=r"labels: the label draws need .* xarray"):
         mw.load(run)
 

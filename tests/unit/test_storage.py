@@ -160,13 +160,18 @@ def test_round_trip_of_extreme_draws(make_posterior, tmp_path):
 @pytest.mark.parametrize(
     ("clusters", "stored"), [(128, "int8"), (129, "int16"), (32768, "int16"), (32769, "int32")]
 )
-def test_labels_take_the_least_room(make_posterior, tmp_path, clusters, stored):
+def test_labels_take_the_least_room(make_posterior, tmp_path, monkeypatch, clusters, stored):
     posterior = make_posterior(X=np.arange(clusters), chains=1, draws=1)
     posterior = dataclasses.replace(posterior, labels=np.arange(clusters)[None, None])
     posterior.save(tmp_path / "run")
     metadata = json.loads((tmp_path / "run/arrays.zarr/draws/labels/zarr.json").read_text())
     assert metadata["data_type"] == stored
+    room = posterior.labels.nbytes
+    monkeypatch.setattr("mixwood.runs.reading.available_bytes", lambda: room)
     assert_same_posterior(posterior, load(tmp_path / "run"))
+    monkeypatch.setattr("mixwood.runs.reading.available_bytes", lambda: room - 1)
+    with pytest.raises(ValueError, match="labels: the label draws need"):
+        load(tmp_path / "run")
 
 
 def test_arrays_of_several_files(make_posterior, tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixwood.label_room import LABEL_TYPES, one_array, rooms
 from mixwood.memory import available_bytes
 from mixwood.posterior import Posterior
 from mixwood.runs.checkpoint import Checkpoint, read_checkpoint
@@ -39,7 +40,8 @@ def load(path: str | os.PathLike[str]) -> Posterior:
     Returns
     -------
     Posterior
-        With everything in memory; the labels take four bytes for each chain, draw and item.
+        With everything in memory; the labels take one byte for each chain, draw and item, two
+        if there are more than 128 clusters, four beyond 32,768.
 
     Raises
     ------
@@ -111,7 +113,9 @@ def _posterior(folder: Path, about: Description, checkpoints: list[Checkpoint | 
     for array in (arrays.labels, *arrays.scalars.values()):
         if array.shape[1] < draws:
             raise ValueError(f"{array.folder} must have {draws} draws, got {array.shape[1]}")
-    labels = _read_labels(arrays, about.chains, draws, about.items)
+    # A saved posterior has the smallest type that holds its labels, a run one for any number.
+    least = arrays.labels.dtype if about.plan is None else np.dtype(LABEL_TYPES[0])
+    labels = _read_labels(arrays, (about.chains, draws, about.items), least)
     values = [arrays.read_scalars(chain, 0, draws) for chain in range(about.chains)]
     scalars = {name: np.stack([one[name] for one in values]) for name in arrays.scalars}
     log_joint, log_u = scalars.pop("log_joint"), scalars.pop("log_u")
@@ -129,27 +133,30 @@ def _posterior(folder: Path, about: Description, checkpoints: list[Checkpoint | 
     )
 
 
-def _read_labels(arrays: DrawArrays, chains: int, draws: int, items: int) -> NDArray[np.int32]:
-    """Return the labels of all chains, checked."""
+def _read_labels(
+    arrays: DrawArrays, shape: tuple[int, int, int], least: np.dtype[Any]
+) -> NDArray[np.signedinteger]:
+    """Return the labels of all chains, checked, in the type `least` or the one that they need."""
+    chains, draws, items = shape
     place = arrays.labels.folder
     for chain in range(chains):  # before memory is asked for
         last = (chain, (draws - 1) // arrays.label_rows, 0)
         if not arrays.labels.chunk_path(last).exists():
             raise ValueError(f"{arrays.labels.chunk_path(last)} is missing")
-    needed, available = 4 * chains * draws * items, available_bytes()
+    needed, available = least.itemsize * chains * draws * items, available_bytes()
     if available is not None and needed > available:
         raise MemoryError(
-            f"{place}: the label draws need {needed / 2**30:.1f} GiB and "
+            f"{place}: the label draws need at least {needed / 2**30:.1f} GiB and "
             f"{available / 2**30:.1f} GiB are available; xarray can open {place.parent.parent}"
         )
-    labels = np.empty((chains, draws, items), dtype=np.int32)
+    places = rooms(chains, draws, items, least)
     step = arrays.label_rows * max(1, _LABELS_AT_ONCE // (arrays.label_rows * items))
-    for chain in range(chains):
+    for chain, room in enumerate(places):
         for start in range(0, draws, step):
-            some = labels[chain, start : start + step]
-            some[:] = arrays.read_labels(chain, start, min(start + step, draws))
+            some = arrays.read_labels(chain, start, min(start + step, draws))
             _check_labels(some, chain, start, place)
-    return labels
+            room.write(start, some)
+    return one_array(places)
 
 
 def _check_labels(some: NDArray[Any], chain: int, start: int, place: Path) -> None:
