@@ -3,7 +3,7 @@
     MIXWOOD_DATA=... python -m benchmarks.study_defaults STUDY [SET ...]
 
 `scale`: which share of the data's variance `Gaussian(scale="data")` should expect of a cluster;
-`diagonal`, `spherical`: the same for the other two.
+`diagonal`, `spherical`: the same for the other two. `r`: how many rows the prior mean is worth.
 `priors`: the prior on partitions and its hyperpriors. `tree`: how much of each move `Tree` makes.
 The log density is that of rows held out in three folds, a row, in units of the columns' standard
 deviations; adjusted Rand is that of the point estimate over all rows, where there are classes.
@@ -66,6 +66,11 @@ def scales(likelihood: Callable[[np.ndarray, float], mw.Likelihood]) -> dict[str
 def with_prior(prior: object) -> Choice:
     """Return the default likelihood with a prior."""
     return lambda _: mw.Mixture(mw.Gaussian(), prior)
+
+
+def with_mean_worth(r: float) -> Choice:
+    """Return the default model but for `r`."""
+    return lambda _: mw.Mixture(mw.Gaussian(r=r))
 
 
 PRIORS: dict[str, Choice] = {
@@ -178,6 +183,7 @@ def main(study: str, *names: str) -> None:
         "diagonal": scales(diagonal),
         "spherical": scales(spherical),
         "priors": PRIORS,
+        "r": {f"r = {r}": with_mean_worth(r) for r in (0.1, 0.03, 0.01, 0.003)},
     }
     compare(choices[study], names or SETS)
 
