@@ -68,6 +68,8 @@ def judge(posterior: Posterior, summary: Any = None) -> Verdict:
     effective = min(_extreme(table, name, np.nanmin, total) for name in ("ess_bulk", "ess_tail"))
     level = _level(posterior, r_hat, effective)
     headline, explanation = _WORDS[level]
+    if level == "poor" and r_hat <= _FAIR_R_HAT:
+        headline, explanation = _TOO_FEW
     if level == "unknown":
         explanation = (
             "Whether a single chain has come to rest cannot be told from itself: run several."
@@ -94,6 +96,11 @@ _WORDS = {
     ),
     "unknown": ("Convergence cannot be judged.", ""),
 }
+#: Instead, where no two chains differ much.
+_TOO_FEW = (
+    "There are too few effective draws.",
+    "The chains are near each other, but move slowly: take this as provisional, and run longer.",
+)
 
 
 def _level(posterior: Posterior, r_hat: float, effective: float) -> str:

@@ -37,7 +37,15 @@ def test_chains_that_do_not_agree(make_posterior):
     verdict = judge(chains(make_posterior, 1000, shift=3.0))
     assert verdict.level == "poor"
     assert verdict.r_hat > 1.5
+    assert "do not agree" in verdict.headline
     assert verdict.draws_advised == 10000
+
+
+def test_chains_that_agree_but_are_too_short(make_posterior):
+    verdict = judge(chains(make_posterior, 40, chains=2))
+    assert verdict.level == "poor"
+    assert verdict.r_hat <= 1.05
+    assert "too few effective draws" in verdict.headline
 
 
 def test_chains_that_nearly_agree(make_posterior):
