@@ -213,8 +213,7 @@ def _refuse_sparse(X: Any, name: str) -> None:
 def _read(X: Any, name: str) -> NDArray[Any]:
     """Return the numbers in `X` as an array of bools, integers or floats, NaN where missing."""
     if isinstance(X, np.ma.MaskedArray):
-        if X.ndim == 0:
-            raise TypeError(f"{name} must be an array or table of numbers, got {shown(X)}")
+        _refuse_single(X, X, name)
         mask = np.ma.getmaskarray(X)
         values = X.filled(0) if mask.any() else X.data  # what lies under a mask may be anything
         numbers_ = _numbers(np.asarray(values), name)
@@ -224,9 +223,13 @@ def _read(X: Any, name: str) -> NDArray[Any]:
     if hasattr(X, "to_numpy") and getattr(X, "ndim", 1) == 1:
         return _numbers(np.asarray(X.to_numpy()), name, text=True)
     array = as_array(X, name)
+    _refuse_single(array, X, name)
+    return _numbers(array, name)
+
+
+def _refuse_single(array: NDArray[Any], X: Any, name: str) -> None:
     if array.ndim == 0:
         raise TypeError(f"{name} must be an array or table of numbers, got {shown(X)}")
-    return _numbers(array, name)
 
 
 def as_array(X: Any, name: str) -> NDArray[Any]:

@@ -171,7 +171,7 @@ def checked_sizes(sizes: Any, items: int) -> NDArray[np.int32]:
     """Return how many rows each item stands for, or raise if `sizes` does not say that."""
     if sizes is None:
         return np.ones(items, dtype=np.int32)
-    given = np.asarray(sizes)
+    given = as_array(sizes, "sizes")
     if given.shape != (items,) or given.dtype.kind not in "iu" or given.min() < 1:
         raise ValueError(
             f"sizes must be {items} whole numbers from 1 on, one an item, got {shown(sizes)}"

@@ -46,7 +46,7 @@ def plot_clusters(
     plane = plane_of(posterior, items)
     labels = posterior.point_estimate(loss, seed)
     sure = item_certainty(posterior, labels)[items] >= UNSURE
-    sizes = np.bincount(labels)
+    sizes = np.bincount(labels, posterior.item_sizes).astype(np.int64)  # of rows, as `describe`
     labels = labels[items]
     ax = axes_or_new(ax, (6.4, 4.8))
     one_column = not plane.names[1]

@@ -12,6 +12,7 @@ import mixwood
 from mixwood.checks import shown, whole_number
 from mixwood.encoding import ARRAY_TYPES, decode, encode
 from mixwood.families import Likelihood
+from mixwood.families.base import Data
 from mixwood.families.leaves import Leaves
 from mixwood.model import Mixture
 from mixwood.runs.arrays import Expected, read_group, write_group
@@ -23,8 +24,6 @@ from mixwood.sampling import MOST_CHAINS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
-
-from mixwood.families.base import Data
 
 __all__ = ["FAULTS", "Description", "Plan", "change_draws", "read_description", "write_description"]
 
