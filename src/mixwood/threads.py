@@ -58,8 +58,8 @@ def in_threads(
     [1, 2]
     """
     with ThreadPoolExecutor(thread_count(n_jobs), thread_name_prefix="mixwood") as pool:
-        futures: list[Future[Made]] = [pool.submit(work, x) for x in given]
-        try:
+        try:  # the first are at work, and may be interrupted, before the last is handed over
+            futures: list[Future[Made]] = [pool.submit(work, x) for x in given]
             wait_for(set(futures))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
