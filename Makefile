@@ -18,7 +18,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.inc' -o -name '*.py' -o -name '*.pyi') \
            CMakeLists.txt pyproject.toml
 PYTEST := $(BIN)/python -m pytest -q
-ISA_TESTS := tests/unit/test_core.py tests/unit/test_kernels.py tests/unit/test_predictive_table.py \
+ISA_TESTS := tests/unit/core/test_core.py tests/unit/core/test_kernels.py tests/unit/core/test_predictive_table.py \
              tests/statistical/test_twin.py tests/statistical/test_tree_sampler_twin.py
 
 .PHONY: demo test test-python test-arviz test-long test-sanitize fuzz dist-check docs bench bench-compare bench-peers lint format stubs clean
@@ -50,8 +50,8 @@ test-python: $(VENV)/.installed $(VENV)/.test
 
 # What touches ArviZ, for another Python: make test-arviz VENV=.venv-new PYTHON=python3.13
 test-arviz: $(VENV)/.installed $(VENV)/.test
-	$(PYTEST) -n auto tests/unit/test_arviz.py tests/unit/test_summaries.py tests/unit/test_posterior.py \
-	  tests/unit/test_storage.py tests/unit/test_sample.py
+	$(PYTEST) -n auto tests/unit/posterior/test_arviz.py tests/unit/posterior/test_summary.py tests/unit/posterior/test_posterior.py \
+	  tests/unit/store/test_save.py tests/unit/sampling/test_sample.py
 
 test-long: $(VENV)/.installed $(VENV)/.test
 	$(PYTEST) -n auto -m long -rP tests

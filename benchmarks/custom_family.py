@@ -8,7 +8,7 @@ from math import lgamma, log
 import numpy as np
 
 import mixwood as mw
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
 
 Measurement = dict[str, float | str]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import mixwood as mw
 from benchmarks.data import data_folder
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
 
 Measurement = dict[str, float | str]
 ROOT = Path(__file__).parent.parent
@@ -112,7 +112,7 @@ import sys
 from pathlib import Path
 import numpy as np
 import mixwood as mw
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
 n, d = int(sys.argv[1]), int(sys.argv[2])
 X = np.random.default_rng(0).normal(size=(n, d)) + 20 * (np.arange(n) % 50)[:, None]
 likelihood = mw.Gaussian().resolve(X)

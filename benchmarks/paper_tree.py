@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import mixwood as mw
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
 from mixwood.testing import enumerate_posterior
 
 Measurement = dict[str, float | str]

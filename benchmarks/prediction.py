@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import mixwood as mw
-from mixwood.chains import make_chain
-from mixwood.cluster_weights import mixture_weights
+from mixwood.core import make_chain
+from mixwood.posterior.predictive_mixture import mixture_weights
 
 Measurement = dict[str, float | str]
 
@@ -53,7 +53,7 @@ def _measure(model: mw.Mixture, X: Any) -> Measurement:
     sweep = _sweep_per_pair(resolved, post.X, post.labels[0, -1])
     distinct = len(mixture_weights(post).old)
     density = _seconds(lambda: post.log_density(X))
-    from mixwood.prediction import cluster_probabilities
+    from mixwood.posterior.prediction import cluster_probabilities
 
     return {
         "rows": float(ITEMS),

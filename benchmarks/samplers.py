@@ -12,8 +12,8 @@ import numpy as np
 
 import mixwood as mw
 from mixwood import samplers
-from mixwood.arviz_bridge import import_arviz
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
+from mixwood.posterior.arviz import import_arviz
 
 Measurement = dict[str, float | str]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import mixwood as mw
-from mixwood.chains import load_chain, make_chain
-from mixwood.runs.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from mixwood.core import load_chain, make_chain
+from mixwood.store.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 
 Measurement = dict[str, float | str]
 
@@ -89,7 +89,7 @@ MEMORY = """
 import sys, tempfile
 import numpy as np
 import mixwood as mw
-from mixwood.runs import resume
+from mixwood.store import resume
 
 class Enough(Exception):
     pass

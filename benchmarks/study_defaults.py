@@ -19,10 +19,10 @@ import numpy as np
 
 import mixwood as mw
 from benchmarks.data import labelled_set
-from mixwood.arviz_bridge import import_arviz
-from mixwood.chains import make_chain
-from mixwood.families.gaussian import shrunk_covariance
+from mixwood.core import make_chain
+from mixwood.likelihoods.gaussian import shrunk_covariance
 from mixwood.partitions import adjusted_rand
+from mixwood.posterior.arviz import import_arviz
 
 SETS = (
     "galaxy", "faithful", "iris", "thyroid", "crabs", "hepta", "gvhd_pos", "s1", "s2", "a1",

@@ -13,10 +13,10 @@ import numpy as np
 import mixwood as mw
 from benchmarks.data import data_folder
 from mixwood import samplers
-from mixwood.arviz_bridge import import_arviz
-from mixwood.chains import bind_family, make_chain
+from mixwood.core import bind_family, make_chain
 from mixwood.experiments.protocol import TimedChain
-from mixwood.starts import start_from
+from mixwood.posterior.arviz import import_arviz
+from mixwood.sampling.initial_partition import start_from
 
 Measurement = dict[str, float | str]
 WARMUP = 300

@@ -119,9 +119,9 @@ def tree_search() -> dict[str, Measurement]:
 
 def _compared(model: mw.Mixture, X: Any) -> tuple[int, int]:
     """Return in how many searches of one construction the index erred, and of how many."""
-    from mixwood.chains import bind_family
-    from mixwood.hierarchy import Recipe, grow
-    from mixwood.trees import prior_parameters
+    from mixwood.core import bind_family
+    from mixwood.trees.build import prior_parameters
+    from mixwood.trees.hierarchy import Recipe, grow
 
     data = model.likelihood.check(X)
     given = mw.Mixture(model.likelihood.resolve(data), model.prior)

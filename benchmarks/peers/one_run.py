@@ -16,7 +16,7 @@ import numpy as np
 
 import mixwood as mw
 from benchmarks.peers import contests
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
 from mixwood.estimates import point_estimate
 from mixwood.partitions import adjusted_rand
 

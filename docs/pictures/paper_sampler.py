@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import mixwood as mw
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
 from mixwood.testing import enumerate_posterior
 
 BLUE, ORANGE, BLACK = "#0072B2", "#D55E00", "#000000"

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mixwood import hyper
-from mixwood.families import (
+from mixwood.likelihoods import (
     Bernoulli,
     Categorical,
     DiagonalGaussian,
@@ -30,16 +30,16 @@ from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
     from mixwood import datasets, partitions, reference, testing
-    from mixwood.estimators import MixtureClustering as MixtureClustering
-    from mixwood.hierarchy import Hierarchy
-    from mixwood.leaves import WeightedLeaves
-    from mixwood.posterior import Posterior
-    from mixwood.runs.reading import load
-    from mixwood.runs.resume import resume
-    from mixwood.sampling import sample
+    from mixwood.likelihoods.leaf_data import WeightedLeaves
+    from mixwood.posterior.posterior import Posterior
+    from mixwood.sampling.resume import resume
+    from mixwood.sampling.sample import sample
     from mixwood.simulation import simulate
-    from mixwood.streaming import stream_leaves
-    from mixwood.trees import bhc, ibhc
+    from mixwood.sklearn import MixtureClustering as MixtureClustering
+    from mixwood.store.load import load
+    from mixwood.trees.build import bhc, ibhc
+    from mixwood.trees.hierarchy import Hierarchy
+    from mixwood.trees.streaming import stream_leaves
 
 __all__ = [
     "NGGP",
@@ -81,17 +81,17 @@ __all__ = [
 
 #: What is imported only when it is first asked for, and where it is.
 _LATER = {
-    "Hierarchy": "mixwood.hierarchy",
-    "MixtureClustering": "mixwood.estimators",
-    "Posterior": "mixwood.posterior",
-    "WeightedLeaves": "mixwood.leaves",
-    "bhc": "mixwood.trees",
-    "ibhc": "mixwood.trees",
-    "load": "mixwood.runs.reading",
-    "resume": "mixwood.runs.resume",
-    "sample": "mixwood.sampling",
+    "Hierarchy": "mixwood.trees.hierarchy",
+    "MixtureClustering": "mixwood.sklearn",
+    "Posterior": "mixwood.posterior.posterior",
+    "WeightedLeaves": "mixwood.likelihoods.leaf_data",
+    "bhc": "mixwood.trees.build",
+    "ibhc": "mixwood.trees.build",
+    "load": "mixwood.store.load",
+    "resume": "mixwood.sampling.resume",
+    "sample": "mixwood.sampling.sample",
     "simulate": "mixwood.simulation",
-    "stream_leaves": "mixwood.streaming",
+    "stream_leaves": "mixwood.trees.streaming",
 }
 _MODULES = ("datasets", "partitions", "reference", "testing")
 

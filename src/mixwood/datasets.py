@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood.families.base import FloatArray, IntArray
+from mixwood._support.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -81,7 +81,7 @@ def tenk(seed: int = 1) -> tuple[FloatArray, IntArray]:
     >>> X.shape, labels.max() > 1000
     ((10000, 6), np.True_)
     """
-    from mixwood.families import Gaussian
+    from mixwood.likelihoods import Gaussian
     from mixwood.model import Mixture
     from mixwood.priors import PitmanYor
     from mixwood.simulation import simulate

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood.checks import shown, whole_number
-from mixwood.leaves import WeightedLeaves, joined
+from mixwood._support.checks import shown, whole_number
+from mixwood._support.seeding import seed_sequence
+from mixwood.likelihoods.leaf_data import WeightedLeaves, joined
 from mixwood.model import Mixture
-from mixwood.seeding import seed_sequence
-from mixwood.streaming import (
+from mixwood.trees.streaming import (
     LeafGrowth,
     RowSample,
     checked_block,
@@ -27,8 +27,8 @@ from mixwood.streaming import (
 )
 
 if TYPE_CHECKING:
-    from mixwood.families.base import Data, FloatArray
-    from mixwood.posterior import Posterior
+    from mixwood._support.types import Data, FloatArray
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["DistributedLeaves", "build_leaves", "log_density"]
 

@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood.checks import probability, shown, whole_number
-from mixwood.data import as_array
-from mixwood.families.base import FloatArray, IntArray
+from mixwood._support.checks import probability, shown, whole_number
+from mixwood._support.labels import in_order_of_appearance
+from mixwood._support.seeding import chain_seeds, seed_sequence
+from mixwood._support.threads import in_threads
+from mixwood._support.types import FloatArray, IntArray
+from mixwood.input.matrices import as_array
 from mixwood.partitions import checked_labels, checked_loss, checked_sizes, label_rows, losses
-from mixwood.reference.gibbs import in_order_of_appearance
-from mixwood.seeding import chain_seeds, seed_sequence
-from mixwood.threads import in_threads
 
 __all__ = ["CredibleBall", "credible_ball", "point_estimate", "similarity"]
 
@@ -289,7 +289,7 @@ def _item_numbers(rows: Any, n: int) -> IntArray:
 
 
 def _refuse_beyond_memory(n: int, needed: int, dtype: str) -> None:
-    from mixwood.memory import available_bytes
+    from mixwood._support.memory import available_bytes
 
     available = available_bytes()
     if available is not None and needed > available:

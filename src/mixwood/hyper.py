@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mixwood.checks import positive_number
+from mixwood._support.checks import positive_number
 
 __all__ = ["Beta", "Gamma"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mixwood.families import Gaussian, Likelihood
-from mixwood.families.base import as_likelihood
+from mixwood.likelihoods import Gaussian, Likelihood
+from mixwood.likelihoods.base import as_likelihood
 from mixwood.priors import NGGP, Prior, as_prior
 
 __all__ = ["Mixture"]

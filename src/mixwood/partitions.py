@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood.checks import shown
-from mixwood.data import as_array
-from mixwood.families.base import FloatArray
-from mixwood.reference.gibbs import in_order_of_appearance
+from mixwood._support.checks import shown
+from mixwood._support.labels import in_order_of_appearance
+from mixwood._support.types import FloatArray
+from mixwood.input.matrices import as_array
 
 __all__ = [
     "LOSSES",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from mixwood.checks import shown, whole_number
+from mixwood._support.checks import shown, whole_number
 
 __all__ = ["Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "Tree", "as_sampler"]
 

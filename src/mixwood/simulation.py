@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from mixwood import hyper
-from mixwood.checks import shown, whole_number
-from mixwood.families.base import Data, FloatArray, IntArray
-from mixwood.gamma_draws import log_gamma_draws
+from mixwood._support.checks import shown, whole_number
+from mixwood._support.gamma_draws import log_gamma_draws
+from mixwood._support.seeding import seed_sequence
+from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess, PitmanYor, Prior
-from mixwood.seeding import seed_sequence
 
 __all__ = ["PriorDraws", "draw_from_prior", "simulate"]
 

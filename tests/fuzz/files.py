@@ -183,7 +183,7 @@ def damaged_chunk(content, choices):
 
 def damaged_checkpoint(content, choices):
     """Return a checkpoint with another header or state and the right checksum."""
-    from mixwood.runs.checkpoint import MAGIC
+    from mixwood.store.checkpoint import MAGIC
 
     start = len(MAGIC) + 8
     length = int.from_bytes(content[len(MAGIC) : start], "little")
@@ -267,7 +267,7 @@ def blindly(trial, seconds, seed):
 
 def main(arguments):
     """Do what the arguments say."""
-    from mixwood import memory
+    from mixwood._support import memory
 
     # No more is asked for than this, whatever a file declares.
     memory.available_bytes = lambda: MEMORY
@@ -288,7 +288,7 @@ def main(arguments):
         with atheris.instrument_imports(include=["mixwood"], enable_loader_override=False):
             import mixwood.cli
             import mixwood.readers.formats
-            import mixwood.runs.resume  # noqa: F401
+            import mixwood.sampling.resume  # noqa: F401
         limits = ["-max_len=600", "-len_control=0", "-timeout=120", "-rss_limit_mb=6000"]
         options = [f"-max_total_time={seconds}", f"-seed={seed}", "-print_final_stats=1"]
         atheris.Setup([sys.argv[0], *limits, *options], Trials(Path(place)))

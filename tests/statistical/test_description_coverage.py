@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.descriptions import parameter_estimates
+from mixwood.posterior.cluster_summary import parameter_estimates
 from mixwood.simulation import draw_from_prior
 
 LIKELIHOOD = mw.Gaussian(r=0.15, nu=8, mean=[0.0], scale=[[6.0]])

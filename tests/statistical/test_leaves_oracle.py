@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.chains import make_chain
-from mixwood.families.leaves import SUMS
-from mixwood.leaves import read_data
+from mixwood.core import make_chain
+from mixwood.likelihoods.leaf_data import read_data
+from mixwood.likelihoods.weighted_leaves import SUMS
 from mixwood.testing import goodness_of_fit
 
 MOVES = [(20, 0, 0), (0, 10, 5), (5, 5, 5)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
 from mixwood.reference import PaperTreeChain
 from mixwood.testing import enumerate_posterior, goodness_of_fit
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.special import logsumexp
 
 import mixwood as mw
-from mixwood.cluster_weights import DrawWeights
-from mixwood.data import stacked
+from mixwood.input.matrices import stacked
+from mixwood.posterior.predictive_mixture import DrawWeights
 from mixwood.reference import family_of, log_eppf, log_kappa, psi
 from mixwood.reference.families import dense
 from mixwood.reference.prediction import log_predictive_terms

@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import mixwood as mw
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
 from mixwood.reference import TreeChain, tree
 from mixwood.testing import goodness_of_fit, long_chain_test
 

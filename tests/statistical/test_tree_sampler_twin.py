@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.chains import make_chain
-from mixwood.leaves import read_data
+from mixwood.core import make_chain
+from mixwood.likelihoods.leaf_data import read_data
 from mixwood.reference import TreeChain
 from mixwood.reference.leaves import guide_of_rows
 

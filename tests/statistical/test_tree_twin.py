@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy.sparse import vstack
 
 import mixwood as mw
-from mixwood.chains import bind_family
-from mixwood.growth import Recipe
+from mixwood.core import bind_family
+from mixwood.reference.hierarchical_clustering import Forest
 from mixwood.reference.priors import Parameters
-from mixwood.reference.trees import Forest
-from mixwood.trees import prior_parameters
+from mixwood.trees.build import prior_parameters
+from mixwood.trees.recipe import Recipe
 
 
 class TieBreaker(Forest):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
 from mixwood.reference import GibbsChain, SliceChain, SplitMergeChain
 
 TWINS = {mw.Gibbs: GibbsChain, mw.SplitMerge: SplitMergeChain, mw.Slice: SliceChain}

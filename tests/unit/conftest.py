@@ -7,11 +7,11 @@ import signal
 import numpy as np
 import pytest
 
-from mixwood import chains
-from mixwood.families import Gaussian
+from mixwood.likelihoods import Gaussian
 from mixwood.model import Mixture
-from mixwood.posterior import Posterior
+from mixwood.posterior.posterior import Posterior
 from mixwood.priors import NGGP
+from mixwood.sampling import chain as chains
 
 
 def in_order_of_appearance(labels):

@@ -188,10 +188,10 @@ class CountedArray(np.ndarray):
 
 
 def test_data_are_sent_once_to_dask(client):
-    from mixwood.chains import ChainPlan
-    from mixwood.parallel import Job, run_jobs
-    from mixwood.seeding import chain_seeds
-    from mixwood.starts import start_from
+    from mixwood._support.seeding import chain_seeds
+    from mixwood.sampling.chain import ChainPlan
+    from mixwood.sampling.executor import Job, run_jobs
+    from mixwood.sampling.initial_partition import start_from
 
     sampler, model = mw.Tree(), mw.Mixture(mw.Gaussian().resolve(X))
     seeds = chain_seeds(np.random.SeedSequence(1), 4)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mixwood as mw
-import mixwood.memory
+import mixwood._support.memory
 from mixwood import _core
 from mixwood.estimates import credible_ball, distinct, point_estimate, similarity
 from mixwood.partitions import expected_loss, losses
@@ -377,7 +377,7 @@ def test_similarity_refuses_politely(make_posterior, monkeypatch):
     for rows in ([12], [-1], [0.5], [], [[1]]):
         with pytest.raises(ValueError, match="rows must be"):
             posterior.similarity(rows=rows)
-    monkeypatch.setattr(mixwood.memory, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(mixwood._support.memory, "available_bytes", lambda: 1000)
     with pytest.raises(MemoryError, match=r"12 items needs .* 0\.0 GiB are available; .*rows="):
         posterior.similarity()
     assert posterior.similarity(rows=[0, 5]).shape == (2, 2)

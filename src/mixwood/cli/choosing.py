@@ -9,7 +9,7 @@ import numpy as np
 from mixwood.cli.messages import InputError
 
 if TYPE_CHECKING:
-    from mixwood.families import Likelihood
+    from mixwood.likelihoods import Likelihood
 
 __all__ = ["choose", "named"]
 

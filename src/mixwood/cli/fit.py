@@ -144,7 +144,7 @@ def _target(output: Path | None, file: str, force: bool) -> Path:
     """Return where to write, or raise before anything else is done."""
     from mixwood.cli.folder import RunFolder, free_folder
     from mixwood.cli.messages import InputError
-    from mixwood.runs.folders import check_destination
+    from mixwood.store.folders import check_destination
 
     if output is None:
         name = "stdin" if file == "-" else PurePath(file).name.removesuffix(".gz")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mixwood.cli.messages import say
-from mixwood.runs.folders import COMPANIONS, DESCRIPTION, LOCK, OURS
-from mixwood.runs.lock import locked
+from mixwood.store.folders import COMPANIONS, DESCRIPTION, LOCK, OURS
+from mixwood.store.lock import locked
 
 if TYPE_CHECKING:
     from mixwood.report import About

@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mixwood.posterior import Posterior
+    from mixwood.posterior.posterior import Posterior
     from mixwood.report import Digest
 
 __all__ = ["as_json", "is_finished", "print_outcome", "resume_command"]

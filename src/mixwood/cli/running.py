@@ -14,7 +14,7 @@ from mixwood.cli.outcome import as_json, is_finished, print_outcome, resume_comm
 
 if TYPE_CHECKING:
     from mixwood.cli.folder import RunFolder
-    from mixwood.posterior import Posterior
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["Wishes", "carry_out", "finish"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from mixwood.experiments.protocol import Run
 
 if TYPE_CHECKING:
-    from mixwood.families.base import Data
+    from mixwood._support.types import Data
 
 __all__ = ["RunCache", "digest_of_data"]
 

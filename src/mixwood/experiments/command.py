@@ -98,7 +98,7 @@ def _write(experiment: Experiment, budget: Budget, results: Results, target: Pat
 
 
 def _conditions() -> str:
-    from mixwood.versions import versions
+    from mixwood._support.versions import versions
 
     names = ", ".join(f"{key} {value}" for key, value in versions().items())
     return f"{datetime.now(UTC):%Y-%m-%d}, {processor()}, {names.replace('_', ' ')}."

@@ -7,7 +7,7 @@ import os
 from mixwood import datasets
 from mixwood.experiments.protocol import Budget, Case, Experiment
 from mixwood.experiments.tenk import arms_with_subsets
-from mixwood.families import Multinomial
+from mixwood.likelihoods import Multinomial
 from mixwood.model import Mixture
 from mixwood.priors import NGGP
 

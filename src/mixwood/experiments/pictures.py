@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from mixwood._support.types import FloatArray, IntArray
     from mixwood.experiments.running import Results
-    from mixwood.families.base import FloatArray, IntArray
 
 __all__ = ["average_trace", "draw"]
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood.chains import make_chain
+from mixwood.core import make_chain
 from mixwood.model import Mixture
 from mixwood.samplers import Sampler
 
 if TYPE_CHECKING:
     from mixwood import _core
-    from mixwood.families.base import Data, FloatArray, IntArray
+    from mixwood._support.types import Data, FloatArray, IntArray
 
 __all__ = ["Arm", "Budget", "Case", "Experiment", "Run", "TimedChain", "timed_run"]
 
@@ -181,7 +181,7 @@ def effective_samples(values: FloatArray) -> float:
     """
     if len(values) < 4 or np.all(values == values[0]):
         return float("nan")
-    from mixwood.arviz_bridge import import_arviz
+    from mixwood.posterior.arviz import import_arviz
 
     return float(import_arviz().ess(values[None]))
 

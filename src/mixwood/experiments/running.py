@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood.chains import bind_family
+from mixwood.core import bind_family
 from mixwood.experiments.cache import RunCache, digest_of_data
 from mixwood.experiments.protocol import Arm, Budget, Case, Experiment, Run, TimedChain, timed_run
 from mixwood.samplers import Gibbs
@@ -119,7 +119,7 @@ def _run_case(
 
 def _identity(case: Case, data: str, arm: Arm, seed: int, seconds: float) -> dict[str, Any]:
     """Return all that decides what a run is."""
-    from mixwood.versions import versions
+    from mixwood._support.versions import versions
 
     return {
         "data": data,
@@ -137,7 +137,7 @@ def _starts(case: Case, seeds: list[int], family: _core.Family) -> dict[int, NDA
     """Return the partition that each repeat starts from, the same for all samplers."""
     from joblib import Parallel, delayed
 
-    from mixwood.starts import start_from
+    from mixwood.sampling.initial_partition import start_from
 
     start = start_from(case.init, case.model, case.X, Gibbs())
     made = Parallel(n_jobs=-1, prefer="threads")(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mixwood import datasets
 from mixwood.experiments.protocol import Arm, Budget, Case, Experiment
-from mixwood.families import Gaussian
+from mixwood.likelihoods import Gaussian
 from mixwood.model import Mixture
 from mixwood.priors import NGGP
 from mixwood.samplers import Gibbs, PaperTree, SplitMerge, Tree

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.checks import whole_number
-from mixwood.families import DiagonalGaussian, Gaussian, SphericalGaussian
-from mixwood.families.base import FloatArray, IntArray
+from mixwood._support.checks import whole_number
+from mixwood._support.types import FloatArray, IntArray
+from mixwood.likelihoods import DiagonalGaussian, Gaussian, SphericalGaussian
 from mixwood.plots.plane import Plane, plane_of
 from mixwood.plots.style import COLOURS, axes_or_new, colour, counted, marker, sample_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior import Posterior
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["plot_clusters"]
 
@@ -40,7 +40,7 @@ def plot_clusters(
     max_items: int = 10_000,
 ) -> Axes:
     """Draw the items by cluster of the point estimate; see `Posterior.plot_clusters`."""
-    from mixwood.descriptions import item_certainty
+    from mixwood.posterior.cluster_summary import item_certainty
 
     items = sample_of(posterior.n_items, whole_number(max_items, "max_items", at_least=1))
     plane = plane_of(posterior, items)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior import Posterior
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["plot_dendrogram"]
 
@@ -21,7 +21,7 @@ def plot_dendrogram(
     leaves: int = 60,
 ) -> Axes:
     """Draw a tree that `mixwood.ibhc` grows; see `Posterior.plot_dendrogram`."""
-    from mixwood.trees import ibhc
+    from mixwood.trees.build import ibhc
 
     X = posterior.data_for("plot_dendrogram")
     model = replace(posterior.model, likelihood=posterior.resolved)

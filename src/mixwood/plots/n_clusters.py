@@ -12,7 +12,7 @@ from mixwood.plots.style import COLOURS, axes_or_new, legend_above
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior import Posterior
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["plot_n_clusters"]
 

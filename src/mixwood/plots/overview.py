@@ -11,7 +11,7 @@ from mixwood.plots.trace import plot_trace
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mixwood.posterior import Posterior
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["overview"]
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from mixwood.families import Categorical, Multinomial, Product
-from mixwood.families.layout import labels_of
+from mixwood.likelihoods import Categorical, Multinomial, Product
+from mixwood.likelihoods.table_layout import labels_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mixwood.families.base import Data, FloatArray, IntArray, Likelihood
-    from mixwood.posterior import Posterior
+    from mixwood._support.types import Data, FloatArray, IntArray
+    from mixwood.likelihoods.base import Likelihood
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["Plane", "plane_of"]
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood.checks import whole_number
-from mixwood.families.base import FloatArray, IntArray
+from mixwood._support.checks import whole_number
+from mixwood._support.types import FloatArray, IntArray
 from mixwood.plots.style import axes_or_new, counted, sample_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior import Posterior
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["plot_similarity"]
 

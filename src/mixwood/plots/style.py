@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.families.base import IntArray
+    from mixwood._support.types import IntArray
 
 __all__ = [
     "COLOURS",

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.checks import shown
-from mixwood.draws import random_parameters
+from mixwood._support.checks import shown
 from mixwood.plots.style import COLOURS, axes_or_new, colour, legend_above
+from mixwood.posterior.draws import random_parameters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior import Posterior
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["plot_trace"]
 

@@ -8,7 +8,7 @@ import sys
 import zlib
 from pathlib import Path
 
-from mixwood.memory import available_bytes
+from mixwood._support.memory import available_bytes
 from mixwood.readers.loaded import ReadError
 
 __all__ = ["check_size", "read_bytes", "size_limit"]

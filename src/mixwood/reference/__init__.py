@@ -7,7 +7,7 @@ from mixwood.reference.priors import log_eppf, log_kappa, psi
 from mixwood.reference.random import Stream
 from mixwood.reference.slice import SliceChain
 from mixwood.reference.split_merge import SplitMergeChain
-from mixwood.reference.tree import TreeChain
+from mixwood.reference.tree_sampler import TreeChain
 
 __all__ = [
     "GibbsChain",

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mixwood.checks import shown
-from mixwood.families.base import FloatArray
+from mixwood._support.checks import shown
+from mixwood._support.types import FloatArray
 from mixwood.reference.families import (
     Bernoulli,
     Categorical,
@@ -156,7 +156,7 @@ def draw_atom(family: Family[Any], stat: Any, stream: Stream) -> Density:
 
     Examples
     --------
-    >>> from mixwood.families import Bernoulli as Coins
+    >>> from mixwood.likelihoods import Bernoulli as Coins
     >>> from mixwood.reference import family_of
     >>> coins = family_of(Coins(columns=1))
     >>> log_density = draw_atom(coins, coins.empty(), Stream(np.random.default_rng(1)))

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mixwood.families.base import Data, FloatArray, IntArray
+from mixwood._support.labels import in_order_of_appearance
+from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.model import Mixture
 from mixwood.reference.families import dense, family_of
 from mixwood.reference.priors import (
@@ -19,19 +20,7 @@ from mixwood.reference.priors import (
 )
 from mixwood.reference.random import Stream
 
-__all__ = ["GibbsChain", "in_order_of_appearance"]
-
-
-def in_order_of_appearance(labels: Any) -> IntArray:
-    """Return `labels` renumbered 0, 1, ... in the order in which they first appear.
-
-    Examples
-    --------
-    >>> in_order_of_appearance([7, 2, 7, 0])
-    array([0, 1, 0, 2])
-    """
-    _, first, inverse = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[inverse.ravel()], dtype=np.int64)
+__all__ = ["GibbsChain"]
 
 
 class GibbsChain:

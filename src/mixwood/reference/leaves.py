@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mixwood.families.base import FloatArray, IntArray
+from mixwood._support.types import FloatArray, IntArray
 from mixwood.reference.families import Family, Multinomial
 
 __all__ = ["Leaf", "guide_of_rows", "leaf_of", "united"]

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from mixwood.families.base import Data, FloatArray
+from mixwood._support.types import Data, FloatArray
 from mixwood.model import Mixture
 from mixwood.reference.gibbs import GibbsChain
+from mixwood.reference.hierarchical_clustering import Forest, Tree
 from mixwood.reference.priors import softplus, update_parameters
-from mixwood.reference.trees import Forest, Tree
 
 __all__ = [
     "PaperTreeChain",

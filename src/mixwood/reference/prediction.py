@@ -8,7 +8,7 @@ from math import log
 import numpy as np
 from scipy.special import logsumexp
 
-from mixwood.families.base import FloatArray
+from mixwood._support.types import FloatArray
 from mixwood.priors import DirichletProcess, PitmanYor, Prior
 from mixwood.reference.families.base import Family, S
 from mixwood.reference.priors import Parameters, log_kappa

@@ -11,7 +11,7 @@ from math import floor, log, sqrt
 
 import numpy as np
 
-from mixwood.families.base import FloatArray, IntArray
+from mixwood._support.types import FloatArray, IntArray
 
 __all__ = ["Stream"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mixwood.families.base import Data, FloatArray
+from mixwood._support.types import Data, FloatArray
 from mixwood.model import Mixture
 from mixwood.reference.families import Family
 from mixwood.reference.gibbs import GibbsChain

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mixwood.partitions import adjusted_rand
-from mixwood.runs.files import read_json
+from mixwood.store.atomic_files import read_json
 
 __all__ = ["About", "Known"]
 

@@ -12,8 +12,8 @@ from mixwood.report.about import About
 from mixwood.report.verdict import Verdict, judge
 
 if TYPE_CHECKING:
-    from mixwood.families.base import FloatArray, IntArray
-    from mixwood.posterior import Posterior
+    from mixwood._support.types import FloatArray, IntArray
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["Digest"]
 

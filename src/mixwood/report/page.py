@@ -18,7 +18,7 @@ from mixwood.report.sections import all_sections
 from mixwood.report.tree import tree_of
 
 if TYPE_CHECKING:
-    from mixwood.posterior import Posterior
+    from mixwood.posterior.posterior import Posterior
 
 __all__ = ["render", "write_page", "write_report"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.draws import random_parameters
+from mixwood.posterior.draws import random_parameters
 from mixwood.report.pieces import (
     escaped,
     paragraph,
@@ -22,7 +22,7 @@ from mixwood.report.pieces import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior import Posterior
+    from mixwood.posterior.posterior import Posterior
     from mixwood.report.digest import Digest
 
 __all__ = ["all_sections"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from mixwood.families.base import IntArray
-    from mixwood.hierarchy import Hierarchy
-    from mixwood.posterior import Posterior
+    from mixwood._support.types import IntArray
+    from mixwood.posterior.posterior import Posterior
+    from mixwood.trees.hierarchy import Hierarchy
 
 __all__ = ["MOST_LEAVES", "MOST_ROWS", "condensed", "tree_of"]
 
@@ -31,7 +31,7 @@ def tree_of(posterior: Posterior, labels: IntArray) -> dict[str, Any]:
         The clusters to colour by.
     """
     from mixwood.plots.style import COLOURS, MIXED_COLOUR, sample_of
-    from mixwood.trees import ibhc
+    from mixwood.trees.build import ibhc
 
     X = posterior.data_for("the tree of the report")
     rows = sample_of(posterior.n_items, MOST_ROWS)

@@ -14,8 +14,8 @@ from scipy.interpolate import CubicSpline
 from scipy.special import betaln, expit, log_expit, logit
 
 from mixwood import hyper
-from mixwood.expectations import gamma_points
-from mixwood.families.base import FloatArray, IntArray
+from mixwood._support.types import FloatArray, IntArray
+from mixwood.priors.expected import gamma_points
 
 __all__ = ["Axis", "fixed_axis", "gamma_axis", "log_u_axis", "sigma_axis"]
 

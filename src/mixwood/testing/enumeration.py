@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from mixwood.checks import whole_number
-from mixwood.families import Likelihood
-from mixwood.families.base import Data, FloatArray, IntArray
+from mixwood._support.checks import whole_number
+from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
 from mixwood.reference.families import dense, family_of
 from mixwood.testing.parameters import ParameterLaw, State
@@ -134,7 +134,7 @@ class ExactPosterior:
 
         Examples
         --------
-        >>> from mixwood.families import Bernoulli
+        >>> from mixwood.likelihoods import Bernoulli
         >>> exact = enumerate_posterior(Mixture(Bernoulli()), [[0], [1], [1]])
         >>> exact.restricted([[1, 2]]).partitions.tolist()
         [[0, 0, 0], [0, 1, 1]]
@@ -205,7 +205,7 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
 
     Examples
     --------
-    >>> from mixwood.families import Bernoulli
+    >>> from mixwood.likelihoods import Bernoulli
     >>> from mixwood.priors import DirichletProcess
     >>> model = Mixture(Bernoulli(), DirichletProcess(alpha=1.0))
     >>> exact = enumerate_posterior(model, [[0], [1]])

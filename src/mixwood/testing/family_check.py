@@ -9,8 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mixwood.families import Likelihood
-from mixwood.families.base import Data, FloatArray, as_likelihood
+from mixwood._support.types import Data, FloatArray
+from mixwood.likelihoods import Likelihood
+from mixwood.likelihoods.base import as_likelihood
 from mixwood.reference.families import dense, family_of
 from mixwood.testing.predictives import check_predictives
 

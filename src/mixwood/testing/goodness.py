@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from mixwood.checks import whole_number
-from mixwood.families.base import FloatArray
+from mixwood._support.checks import whole_number
+from mixwood._support.types import FloatArray
 from mixwood.model import Mixture
 from mixwood.testing.enumeration import ExactPosterior, enumerate_posterior
 from mixwood.testing.parameters import State
@@ -145,7 +145,7 @@ def goodness_of_fit(
 
     Examples
     --------
-    >>> from mixwood.families import Bernoulli
+    >>> from mixwood.likelihoods import Bernoulli
     >>> stay = goodness_of_fit(Mixture(Bernoulli()), [[0], [1], [1]], replicates=1000,
     ...                        run=lambda starts, rng: starts)
     >>> stay.passed()
@@ -179,7 +179,7 @@ def _total_variation(frequencies: FloatArray, probabilities: FloatArray) -> floa
 
 def _compiled_run(exact: ExactPosterior, X: Any, sampler: Any, iterations: int) -> Run:
     def run(starts: dict[str, NDArray[Any]], rng: np.random.Generator) -> State:
-        from mixwood.chains import make_chain  # the compiled core: only when asked
+        from mixwood.core import make_chain  # the compiled core: only when asked
         from mixwood.samplers import as_sampler
 
         checked, labels = exact.model.likelihood.check(X), starts["labels"]
@@ -268,7 +268,7 @@ def _smallest_p_value(table: FloatArray, expected: FloatArray) -> float:
 
 def _compiled_chain(exact: ExactPosterior, X: Any, sampler: Any, draws: int, thin: int) -> RunLong:
     def run(labels: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
-        from mixwood.chains import make_chain  # the compiled core: only when asked
+        from mixwood.core import make_chain  # the compiled core: only when asked
         from mixwood.samplers import as_sampler
 
         checked, bits = exact.model.likelihood.check(X), rng.bit_generator

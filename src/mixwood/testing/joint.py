@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from mixwood import hyper
-from mixwood.checks import whole_number
-from mixwood.families import Likelihood
-from mixwood.families.base import Data, FloatArray
+from mixwood._support.checks import whole_number
+from mixwood._support.types import Data, FloatArray
+from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
 from mixwood.priors import PitmanYor, Prior
 from mixwood.reference.families import dense, family_of
@@ -128,7 +128,7 @@ def _compiled_step(sampler: Any, iterations: int) -> Step:
     def step(
         model: Mixture, X: Data, state: SingleState, rng: np.random.Generator
     ) -> Mapping[str, Any]:
-        from mixwood.chains import make_chain  # the compiled core: only when asked
+        from mixwood.core import make_chain  # the compiled core: only when asked
         from mixwood.samplers import as_sampler
 
         labels = np.asarray(state["labels"], dtype=np.int32)

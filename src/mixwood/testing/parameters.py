@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from scipy.special import betaln, gammainc, gammaln, log_expit, logsumexp
 
 from mixwood import hyper
-from mixwood.expectations import log_shifted
-from mixwood.families.base import FloatArray
-from mixwood.gamma_draws import log_gamma_draws
+from mixwood._support.gamma_draws import log_gamma_draws
+from mixwood._support.types import FloatArray
 from mixwood.priors import DirichletProcess, PitmanYor, Prior
+from mixwood.priors.expected import log_shifted
 from mixwood.testing.axes import Axis, fixed_axis, gamma_axis, log_u_axis, sigma_axis
 
 __all__ = ["ParameterLaw", "State"]

@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mixwood.checks import shown
-from mixwood.families.base import Data, FloatArray, Likelihood
+from mixwood._support.checks import shown
+from mixwood._support.types import Data, FloatArray
+from mixwood.likelihoods.base import Likelihood
 from mixwood.reference.families import Family, dense, family_of
 
 __all__ = ["check_predictives", "support_of"]

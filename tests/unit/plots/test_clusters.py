@@ -10,8 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 
-from mixwood.descriptions import item_certainty
-from mixwood.families import (
+from mixwood.likelihoods import (
     Bernoulli,
     Categorical,
     DiagonalGaussian,
@@ -24,6 +23,7 @@ from mixwood.plots import overview, plot_clusters
 from mixwood.plots.clusters import UNSURE
 from mixwood.plots.plane import plane_of
 from mixwood.plots.style import COLOURS
+from mixwood.posterior.cluster_summary import item_certainty
 
 
 def new_axes():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from mixwood.families import Gaussian
+from mixwood.likelihoods import Gaussian
 from mixwood.plots.similarity import leaf_order
 from mixwood.priors import DirichletProcess
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.reference.gibbs import in_order_of_appearance
+from mixwood._support.labels import in_order_of_appearance
 
 CENTRES = np.array([[0.0, 0.0, 0.0], [10.0, 0.0, 5.0], [0.0, 10.0, -5.0]])
 

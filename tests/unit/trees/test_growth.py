@@ -8,12 +8,19 @@ from scipy.cluster.hierarchy import is_valid_linkage
 from scipy.sparse import csr_array
 
 import mixwood as mw
-from mixwood.chains import bind_family
-from mixwood.reference.gibbs import in_order_of_appearance
+from mixwood._support.labels import in_order_of_appearance
+from mixwood.core import bind_family
+from mixwood.reference.hierarchical_clustering import Forest
 from mixwood.reference.priors import Parameters, log_kappa, psi, softplus
-from mixwood.reference.trees import Forest
 from mixwood.testing import seed_of
-from mixwood.trees import LARGEST_GREEDY, bhc, ibhc, log_u_mode, on_top_labels, prior_parameters
+from mixwood.trees.build import (
+    LARGEST_GREEDY,
+    bhc,
+    ibhc,
+    log_u_mode,
+    on_top_labels,
+    prior_parameters,
+)
 
 # --- what they find
 

@@ -10,10 +10,10 @@ import pytest
 from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage, to_tree
 
 import mixwood as mw
-from mixwood.reference.gibbs import in_order_of_appearance
+from mixwood._support.labels import in_order_of_appearance
+from mixwood.reference.hierarchical_clustering import Forest
 from mixwood.reference.priors import Parameters
-from mixwood.reference.trees import Forest
-from mixwood.trees import bhc, ibhc
+from mixwood.trees.build import bhc, ibhc
 
 # --- other forms
 

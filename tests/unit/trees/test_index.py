@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.chains import bind_family
-from mixwood.growth import Recipe
+from mixwood.core import bind_family
 from mixwood.testing import seed_of
-from mixwood.trees import ibhc, prior_parameters
+from mixwood.trees.build import ibhc, prior_parameters
+from mixwood.trees.recipe import Recipe
 
 
 @pytest.fixture

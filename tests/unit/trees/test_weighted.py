@@ -9,7 +9,7 @@ import pytest
 from scipy.cluster.hierarchy import is_valid_linkage, to_tree
 
 import mixwood as mw
-from mixwood.trees import ibhc
+from mixwood.trees.build import ibhc
 
 
 def test_beyond_max_leaves_the_tree_collapses(weighted, is_pure, parse_newick):

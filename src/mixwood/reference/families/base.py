@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from mixwood.families.base import Data, FloatArray
+from mixwood._support.types import Data, FloatArray
 
 __all__ = ["Family", "S", "dense"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from mixwood import families
-from mixwood.families.base import FloatArray
+from mixwood import likelihoods
+from mixwood._support.types import FloatArray
 from mixwood.reference.families.counts import CountFamily, Counts
 
 __all__ = ["Bernoulli"]
@@ -15,7 +15,7 @@ __all__ = ["Bernoulli"]
 class Bernoulli(CountFamily):
     """In each column, ``s`` ones and ``f`` zeros present: ``P(x) = B(a+s, b+f) / B(a, b)``."""
 
-    def __init__(self, likelihood: families.Bernoulli) -> None:
+    def __init__(self, likelihood: likelihoods.Bernoulli) -> None:
         assert likelihood.columns is not None
         self.a, self.b, self.columns = likelihood.a, likelihood.b, likelihood.columns
 

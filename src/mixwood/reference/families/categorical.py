@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from mixwood import families
-from mixwood.families.base import FloatArray
+from mixwood import likelihoods
+from mixwood._support.types import FloatArray
 from mixwood.reference.families.counts import CountFamily, Counts
 
 __all__ = ["Categorical"]
@@ -20,7 +20,7 @@ class Categorical(CountFamily):
         P(x) = Gamma(L beta) / Gamma(L beta + N) prod_l Gamma(beta + N_l) / Gamma(beta)
     """
 
-    def __init__(self, likelihood: families.Categorical) -> None:
+    def __init__(self, likelihood: likelihoods.Categorical) -> None:
         self.beta = likelihood.beta
         self.levels = np.array(likelihood.n_categories)
 

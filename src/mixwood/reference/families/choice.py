@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mixwood import families
-from mixwood.checks import shown
+from mixwood import likelihoods
+from mixwood._support.checks import shown
 from mixwood.reference.families.base import Family
 from mixwood.reference.families.bernoulli import Bernoulli
 from mixwood.reference.families.categorical import Categorical
@@ -20,26 +20,26 @@ from mixwood.reference.families.spherical_gaussian import SphericalGaussian
 
 __all__ = ["family_of"]
 
-_TWINS: dict[type[families.Likelihood], Callable[[Any], Family[Any]]] = {
-    families.Gaussian: Gaussian,
-    families.DiagonalGaussian: DiagonalGaussian,
-    families.SphericalGaussian: SphericalGaussian,
-    families.Multinomial: Multinomial,
-    families.Bernoulli: Bernoulli,
-    families.Categorical: Categorical,
-    families.Poisson: Poisson,
-    families.Product: Product,
-    families.CustomFamily: Custom,
+_TWINS: dict[type[likelihoods.Likelihood], Callable[[Any], Family[Any]]] = {
+    likelihoods.Gaussian: Gaussian,
+    likelihoods.DiagonalGaussian: DiagonalGaussian,
+    likelihoods.SphericalGaussian: SphericalGaussian,
+    likelihoods.Multinomial: Multinomial,
+    likelihoods.Bernoulli: Bernoulli,
+    likelihoods.Categorical: Categorical,
+    likelihoods.Poisson: Poisson,
+    likelihoods.Product: Product,
+    likelihoods.CustomFamily: Custom,
 }
 
 
-def family_of(likelihood: families.Likelihood) -> Family[Any]:
+def family_of(likelihood: likelihoods.Likelihood) -> Family[Any]:
     """Return the plain family of a likelihood whose parameters are all explicit.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from mixwood.families import Bernoulli as Coins
+    >>> from mixwood.likelihoods import Bernoulli as Coins
     >>> coins = family_of(Coins(columns=1))
     >>> round(coins.log_marginal(coins.of([np.array([1.0])])), 6)
     -0.693147

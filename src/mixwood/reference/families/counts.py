@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import NamedTuple
 
-from mixwood.families.base import FloatArray
+from mixwood._support.types import FloatArray
 from mixwood.reference.families.base import Family
 
 __all__ = ["CountFamily", "Counts"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixwood import families
-from mixwood.families.base import FloatArray
-from mixwood.families.compiled import plain_function
+from mixwood import likelihoods
+from mixwood._support.types import FloatArray
+from mixwood.likelihoods.compiled import plain_function
 from mixwood.reference.families.base import Family
 from mixwood.reference.families.counts import Counts
 
@@ -16,7 +16,7 @@ __all__ = ["Custom"]
 class Custom(Family[Counts]):
     """A user's own family, by the plain functions: a statistic that rows are added to."""
 
-    def __init__(self, likelihood: families.CustomFamily) -> None:
+    def __init__(self, likelihood: likelihoods.CustomFamily) -> None:
         self.likelihood = likelihood
         self.accumulate = plain_function(likelihood.accumulate)
         self.plain_log_marginal = plain_function(likelihood.log_marginal)

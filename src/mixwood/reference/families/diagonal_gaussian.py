@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from mixwood import families
-from mixwood.families.base import FloatArray
+from mixwood import likelihoods
+from mixwood._support.types import FloatArray
 from mixwood.reference.families.base import Family
 from mixwood.reference.families.gaussian import Moments
 
@@ -22,7 +22,7 @@ class DiagonalGaussian(Family[Moments]):
                Gamma((nu+n)/2) / Gamma(nu/2)
     """
 
-    def __init__(self, likelihood: families.DiagonalGaussian) -> None:
+    def __init__(self, likelihood: likelihoods.DiagonalGaussian) -> None:
         self.r, self.nu = likelihood.r, likelihood.nu
         self.mean, self.scale = likelihood.mean, likelihood.scale
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import multigammaln
 
-from mixwood import families
-from mixwood.families.base import FloatArray
+from mixwood import likelihoods
+from mixwood._support.types import FloatArray
 from mixwood.reference.families.base import Family
 
 __all__ = ["Gaussian", "Moments"]
@@ -31,7 +31,7 @@ class Gaussian(Family[Moments]):
                  Gamma_d((nu+n)/2) / Gamma_d(nu/2)
     """
 
-    def __init__(self, likelihood: families.Gaussian) -> None:
+    def __init__(self, likelihood: likelihoods.Gaussian) -> None:
         assert likelihood.nu is not None
         self.r, self.nu = likelihood.r, likelihood.nu
         self.mean, self.scale = likelihood.mean, likelihood.scale

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from mixwood import families
-from mixwood.families.base import FloatArray
+from mixwood import likelihoods
+from mixwood._support.types import FloatArray
 from mixwood.reference.families.counts import CountFamily, Counts
 
 __all__ = ["Multinomial"]
@@ -22,7 +22,7 @@ class Multinomial(CountFamily):
     times the multinomial coefficient ``x! / prod_v x_v!`` of each row.
     """
 
-    def __init__(self, likelihood: families.Multinomial) -> None:
+    def __init__(self, likelihood: likelihoods.Multinomial) -> None:
         assert likelihood.columns is not None
         self.beta, self.columns = likelihood.beta, likelihood.columns
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from mixwood import families
-from mixwood.families.base import FloatArray
+from mixwood import likelihoods
+from mixwood._support.types import FloatArray
 from mixwood.reference.families.counts import CountFamily, Counts
 
 __all__ = ["Poisson"]
@@ -20,7 +20,7 @@ class Poisson(CountFamily):
         P(x) = rate^shape / Gamma(shape) Gamma(shape + N) / (rate + n)^(shape + N) / prod x!
     """
 
-    def __init__(self, likelihood: families.Poisson) -> None:
+    def __init__(self, likelihood: likelihoods.Poisson) -> None:
         self.shape, self.rate = likelihood.shape, likelihood.rate
 
     def empty(self) -> Counts:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mixwood import families
-from mixwood.families.base import FloatArray
+from mixwood import likelihoods
+from mixwood._support.types import FloatArray
 from mixwood.reference.families.base import Family
 
 __all__ = ["Product"]
@@ -21,7 +21,7 @@ class Product(Family[tuple[Any, ...]]):
         P(X_c) = prod_p P_p(X_c[:, columns of p])
     """
 
-    def __init__(self, likelihood: families.Product) -> None:
+    def __init__(self, likelihood: likelihoods.Product) -> None:
         from mixwood.reference.families.choice import family_of
 
         assert likelihood.columns is not None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from mixwood import families
-from mixwood.families.base import FloatArray
+from mixwood import likelihoods
+from mixwood._support.types import FloatArray
 from mixwood.reference.families.base import Family
 from mixwood.reference.families.gaussian import Moments
 
@@ -22,7 +22,7 @@ class SphericalGaussian(Family[Moments]):
                  Gamma((nu+nd)/2) / Gamma(nu/2)
     """
 
-    def __init__(self, likelihood: families.SphericalGaussian) -> None:
+    def __init__(self, likelihood: likelihoods.SphericalGaussian) -> None:
         self.r, self.nu = likelihood.r, likelihood.nu
         self.mean, self.scale = likelihood.mean, likelihood.scale
 

@@ -1,0 +1,69 @@
+"""Labels of clusters: numbered in order of appearance, in the smallest type that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from mixwood._support.types import IntArray
+
+__all__ = ["LabelBuffer", "in_order_of_appearance", "label_buffers", "label_type", "one_array"]
+
+#: Signed, so that a user's differences of labels do not wrap around.
+LABEL_TYPES = ("int8", "int16", "int32")
+
+
+def in_order_of_appearance(labels: Any) -> IntArray:
+    """Return `labels` renumbered 0, 1, ... in the order in which they first appear.
+
+    Examples
+    --------
+    >>> in_order_of_appearance([7, 2, 7, 0])
+    array([0, 1, 0, 2])
+    """
+    _, first, inverse = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse.ravel()], dtype=np.int64)
+
+
+def label_type(clusters: int) -> str:
+    """Return the smallest type for the labels of so many clusters.
+
+    Examples
+    --------
+    >>> label_type(128), label_type(129)
+    ('int8', 'int16')
+    """
+    return next(name for name in LABEL_TYPES if clusters - 1 <= np.iinfo(name).max)
+
+
+class LabelBuffer:
+    """The labels of one chain's draws, (draws, n); the type widens when a draw asks for it."""
+
+    def __init__(self, values: NDArray[np.signedinteger]) -> None:
+        self.values = values
+
+    def write(self, first: int, labels: NDArray[np.signedinteger]) -> None:
+        """Put in draws from number `first` on; those before are there."""
+        if labels.max() > np.iinfo(self.values.dtype).max:
+            wider = np.empty(self.values.shape, dtype=label_type(int(labels.max()) + 1))
+            wider[:first] = self.values[:first]
+            self.values = wider
+        self.values[first : first + len(labels)] = labels
+
+
+def label_buffers(
+    chains: int, draws: int, n: int, least: DTypeLike = LABEL_TYPES[0]
+) -> list[LabelBuffer]:
+    """Return a buffer for each chain, all in one array of the type `least`."""
+    return [LabelBuffer(values) for values in np.empty((chains, draws, n), dtype=least)]
+
+
+def one_array(parts: Sequence[LabelBuffer]) -> NDArray[np.signedinteger]:
+    """Return the labels of all chains, (chain, draw, n), without a copy if none had to widen."""
+    whole = parts[0].values.base
+    if isinstance(whole, np.ndarray) and all(part.values.base is whole for part in parts):
+        return whole
+    return np.stack([part.values for part in parts])

@@ -1,0 +1,43 @@
+"""Seeds: from what a user gives to one stream a chain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mixwood._support.checks import shown, whole_number
+
+__all__ = ["chain_seeds", "seed_sequence"]
+
+
+def seed_sequence(seed: Any) -> np.random.SeedSequence:
+    """Return the seed sequence that a `seed` argument stands for.
+
+    Examples
+    --------
+    >>> seed_sequence(5).entropy
+    5
+    """
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    if isinstance(seed, np.random.Generator):
+        return np.random.SeedSequence([int(v) for v in seed.integers(2**32, size=4)])
+    if seed is None:
+        return np.random.SeedSequence()
+    try:
+        return np.random.SeedSequence(whole_number(seed, "seed", at_least=0, at_most=None))
+    except TypeError:
+        raise TypeError(
+            f"seed must be None, a whole number, a SeedSequence or a Generator, got {shown(seed)}"
+        ) from None
+
+
+def chain_seeds(sequence: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:
+    """Return one seed a chain: what `spawn` gives first, without changing the caller's object."""
+    return [
+        np.random.SeedSequence(
+            sequence.entropy, spawn_key=(*sequence.spawn_key, k), pool_size=sequence.pool_size
+        )
+        for k in range(count)
+    ]

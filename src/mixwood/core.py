@@ -1,0 +1,138 @@
+"""The way into the compiled core: the only place that makes its families' chains and forests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixwood import hyper
+from mixwood._support.types import Data
+from mixwood.likelihoods.weighted_leaves import Leaves
+from mixwood.model import Mixture
+from mixwood.priors import DirichletProcess, PitmanYor, Prior, start_values
+from mixwood.samplers import PaperTree, Sampler, Slice, Tree
+
+if TYPE_CHECKING:
+    from mixwood import _core
+    from mixwood.store.checkpoint import Checkpoint
+
+__all__ = ["bind_family", "load_chain", "make_chain", "prior_arguments"]
+
+
+def _pair(value: object) -> tuple[float, float] | None:
+    """Return the two parameters of a hyperprior, or None for a fixed number."""
+    if isinstance(value, hyper.Gamma):
+        return value.shape, value.rate
+    if isinstance(value, hyper.Beta):
+        return value.a, value.b
+    return None
+
+
+def prior_arguments(prior: Prior) -> dict[str, Any]:
+    """Return the prior as the core wants it."""
+    if isinstance(prior, DirichletProcess):
+        kind = "dirichlet_process"
+    else:
+        kind = "pitman_yor" if isinstance(prior, PitmanYor) else "generalized_gamma"
+    return {
+        "prior": kind,
+        "alpha": _pair(getattr(prior, "alpha", None)),
+        "sigma": _pair(getattr(prior, "sigma", None)),
+        "theta": _pair(getattr(prior, "theta", None)),
+        "start": {"sigma": 0.0, "theta": 0.0} | start_values(prior),
+    }
+
+
+def make_chain(
+    model: Mixture,
+    X: Data,
+    labels: NDArray[np.int32],
+    bit_generator: np.random.BitGenerator,
+    sampler: Sampler,
+    family: _core.Family | None = None,
+) -> _core.Chain:
+    """Return a compiled chain at its start.
+
+    Parameters
+    ----------
+    model : Mixture
+        With a resolved likelihood.
+    X : array or csr_array
+        Checked data.
+    labels : int32 array of shape (n,)
+        The partition to start from, labels within ``0..n-1``.
+    bit_generator : numpy.random.BitGenerator
+        The chain's random stream.
+    sampler : Sampler
+        Which moves it makes.
+    family : Family, optional
+        The likelihood bound to `X`, if that is at hand: chains share it.
+    """
+    from mixwood import _core
+
+    if family is None:
+        family = bind_family(model, X, sampler)
+    return _core.Chain(
+        family,
+        **prior_arguments(model.prior),
+        labels=np.ascontiguousarray(labels, dtype=np.int32),
+        bit_generator=bit_generator,
+        sampler=sampler.name,
+        options=sampler.options(len(labels)),
+    )
+
+
+def bind_family(model: Mixture, X: Data, sampler: Sampler | None = None) -> _core.Family:
+    """Return the compiled family of a resolved model.
+
+    Raises
+    ------
+    ValueError
+        If a row's density is not a number.
+    TypeError
+        If the chains' `sampler` is given and cannot work with the likelihood.
+    """
+    family = model.likelihood.bind(X)
+    if isinstance(model.likelihood, Leaves) and not isinstance(sampler, Tree | None):
+        raise TypeError(
+            f"sampler must be mw.Tree() for weighted leaves, got {sampler}: the others move rows "
+            "one by one"
+        )
+    if isinstance(sampler, Slice) and not family.has_atoms:
+        raise TypeError(
+            "sampler Slice() draws the parameters of the clusters, and the likelihood "
+            f"{type(model.likelihood).__name__} cannot: it has no atom sampler. Use one of the "
+            "marginal samplers, for example mw.Gibbs()"
+        )
+    densities = family.log_alone()
+    if not np.all(np.isfinite(densities)):
+        row = int(np.flatnonzero(~np.isfinite(densities))[0])
+        raise ValueError(
+            f"X has a row ({row}) so extreme that its prior density is not a finite number; "
+            "rescale X or change the likelihood's parameters"
+        )
+    return family
+
+
+def load_chain(
+    model: Mixture, X: Data, sampler: Sampler, family: _core.Family, checkpoint: Checkpoint
+) -> tuple[_core.Chain, np.random.BitGenerator]:
+    """Return a compiled chain, and its random stream, where a checkpoint has left them.
+
+    Raises
+    ------
+    ValueError
+        If the checkpoint is not one of such a chain.
+    """
+    # It must start somewhere: where that is cheap. PaperTree grows a tree for each cluster.
+    n = X.shape[0]
+    labels = np.arange(n) if isinstance(sampler, PaperTree) else np.zeros(n)
+    stream = np.random.PCG64(0)
+    chain = make_chain(model, X, labels.astype(np.int32), stream, sampler, family)
+    chain.load_state(checkpoint.state)
+    if chain.iterations != checkpoint.iterations:
+        raise ValueError(f"its state is that of iteration {chain.iterations}")
+    stream.state = checkpoint.random
+    return chain, stream

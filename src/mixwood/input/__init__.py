@@ -1,0 +1,1 @@
+"""Arrays and tables in: matrices that the core reads, and categories as codes."""

@@ -1,0 +1,26 @@
+"""The likelihoods: one file a family."""
+
+from mixwood.likelihoods.base import Likelihood
+from mixwood.likelihoods.bernoulli import Bernoulli
+from mixwood.likelihoods.categorical import Categorical
+from mixwood.likelihoods.custom import CustomFamily, conjugate_family
+from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
+from mixwood.likelihoods.gaussian import Gaussian
+from mixwood.likelihoods.multinomial import Multinomial
+from mixwood.likelihoods.poisson import Poisson
+from mixwood.likelihoods.product import Product
+from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
+
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "CustomFamily",
+    "DiagonalGaussian",
+    "Gaussian",
+    "Likelihood",
+    "Multinomial",
+    "Poisson",
+    "Product",
+    "SphericalGaussian",
+    "conjugate_family",
+]

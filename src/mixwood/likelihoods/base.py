@@ -1,0 +1,161 @@
+"""What every likelihood has in common.
+
+A likelihood goes through three stages, each a plain function of the one before:
+
+1. what the user wrote, perhaps with parameters left to the data (`Gaussian()`);
+2. `resolve(X)`: the same class with every parameter a number or an array (`fitted_to` does this
+   from data as the user has them);
+3. `bind(X)`: the compiled family over the rows of `X`, read-only, shared by all chains.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+
+from mixwood._support.checks import shown
+from mixwood._support.params import Settable
+from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood.input.matrices import column_names
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from mixwood import _core
+
+__all__ = ["Column", "Likelihood", "Parameters", "as_likelihood"]
+
+#: Of some clusters: arrays by name, the first axis that of the clusters.
+Parameters: TypeAlias = dict[str, FloatArray]
+
+
+class Column(NamedTuple):
+    """A column's name and, where its entries are codes of levels, those levels."""
+
+    name: str
+    levels: tuple[Any, ...] | None = None
+
+
+class Likelihood(Settable, ABC):
+    """The distribution of a cluster's items, with its conjugate prior integrated out."""
+
+    #: whether a missing entry (NaN) is skipped, that is, integrated out
+    skips_missing: ClassVar[bool] = False
+
+    #: whether entries are codes 0, 1, 2, ... of levels, which a table may spell out as text
+    reads_levels: ClassVar[bool] = False
+
+    @abstractmethod
+    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> Data:
+        """Return `X` in the form the core reads, or raise an error that names `name`."""
+
+    @abstractmethod
+    def resolve(self, X: Data) -> Self:
+        """Return a copy whose parameters are all explicit, taken from checked `X` where open."""
+
+    def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
+        """Return a copy whose parameters are all explicit, and `X` in the form the core reads."""
+        data = self.check(X, name=name)
+        return self.resolve(data), data
+
+    def names_in(self, X: Any) -> tuple[str, ...] | None:
+        """Return the names of those columns of `X` that `check` returns, or None without names."""
+        return column_names(X)
+
+    @abstractmethod
+    def resolve_standard(self, width: int) -> Self:
+        """Return a copy whose open parameters are those of standardized data `width` wide."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int | None:
+        """How many columns the parameters are for, or None while they are open."""
+
+    @abstractmethod
+    def bind(self, X: Data) -> _core.Family:
+        """Return the compiled family over the rows of checked `X`; parameters must be explicit."""
+
+    @abstractmethod
+    def row_constants(self, X: Data) -> FloatArray:
+        """Return for each row the log factor of its density that the compiled family leaves out."""
+
+    def row_sizes(self, X: Data) -> IntArray:
+        """Return how many rows of the user's each row of checked `X` stands for: 1."""
+        return np.ones(X.shape[0], dtype=np.int64)
+
+    @property
+    def statistic_size(self) -> int:
+        """How many numbers the additive statistic of a cluster has; parameters explicit."""
+        raise self._cannot_draw()
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw parameters of clusters given their rows, once for each of the statistics.
+
+        Parameters
+        ----------
+        statistics : array of shape (C, statistic_size)
+            What the compiled family's ``cluster_statistics`` returns; zeros are a cluster
+            without rows, whose parameters come from the prior.
+        rng : numpy.random.Generator
+            Where the randomness comes from.
+
+        Returns
+        -------
+        dict of arrays
+            In the units of the data; the first axis is that of `statistics`.
+        """
+        raise self._cannot_draw()
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> Data:
+        """Draw a row for each label from the cluster with these parameters.
+
+        `like` are rows from which is taken what the model does not say, as the totals of
+        `Multinomial`.
+        """
+        raise self._cannot_draw()
+
+    def described_columns(self, names: Sequence[str]) -> dict[str, list[Column]]:
+        """Return the columns that parameters are about, by what their names begin with.
+
+        `names` are those of the data's columns, as `check` returns them.
+        """
+        return {"": [Column(name) for name in names]}
+
+    def _cannot_draw(self) -> TypeError:
+        return TypeError(
+            f"the likelihood {type(self).__name__} cannot draw the parameters of its clusters, "
+            "so neither rows nor summaries of parameters can be had from it"
+        )
+
+    def simulate(self, labels: IntArray, rng: np.random.Generator) -> Data:
+        """Draw each cluster's parameters from the prior and one row for each label."""
+        empty = np.zeros((int(labels.max()) + 1, self.statistic_size))
+        return self.draw_rows(self.draw_parameters(empty, rng), labels, rng)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self.get_params(), other.get_params()
+        return all(np.array_equal(mine[key], theirs[key]) for key in mine)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+def as_likelihood(value: Any) -> Likelihood:
+    """Return `value` if it is a likelihood, or raise a TypeError that says what is."""
+    if isinstance(value, Likelihood):
+        return value
+    raise TypeError(
+        "likelihood must be a likelihood (an instance, for example mw.Gaussian()), "
+        f"got {shown(value)}"
+    )

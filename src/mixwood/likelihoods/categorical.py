@@ -1,0 +1,167 @@
+"""Clusters of categorical columns: a Dirichlet prior for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood._support.checks import moderate_number, shown, whole_number
+from mixwood._support.gamma_draws import dirichlet_draws
+from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood.input.matrices import whole_number_matrix
+from mixwood.likelihoods.base import Likelihood, Parameters
+
+if TYPE_CHECKING:
+    from mixwood import _core
+
+__all__ = ["Categorical", "bind_codes"]
+
+
+def bind_codes(X: FloatArray, pseudo_counts: list[FloatArray]) -> _core.Family:
+    """Return the compiled family over codes `X` (NaN missing), with each column's pseudo-counts."""
+    from mixwood import _core
+
+    codes = np.where(np.isnan(X), -1, X).astype(np.int32)
+    offsets = np.cumsum([0, *(len(p) for p in pseudo_counts)]).astype(np.int32)
+    return _core.categorical(codes, offsets, np.concatenate(pseudo_counts))
+
+
+#: Every cluster keeps a count of each category.
+MOST_CATEGORIES = 2**24
+
+
+def _categories(value: Any) -> int:
+    return whole_number(value, "n_categories", at_least=1, at_most=MOST_CATEGORIES)
+
+
+@dataclass(frozen=True, eq=False)
+class Categorical(Likelihood):
+    """Independent categorical columns; missing entries (NaN) are skipped.
+
+    Parameters
+    ----------
+    beta : float
+        Pseudo-count of each category.
+    n_categories : int or sequence of int, optional
+        How many categories each column has; the largest code plus 1 by default.
+
+    Notes
+    -----
+    Entries are codes ``0, 1, ..., L-1``. In each column, with counts ``N_l`` of the
+    present entries of the cluster and ``N`` their sum::
+
+        P(x) = Gamma(L beta) / Gamma(L beta + N) prod_l Gamma(beta + N_l) / Gamma(beta)
+
+    Examples
+    --------
+    >>> Categorical(n_categories=(2, 3))
+    Categorical(beta=1.0, n_categories=(2, 3))
+    """
+
+    beta: float = 1.0
+    n_categories: Any = None
+    skips_missing = True
+    reads_levels = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "beta", moderate_number(self.beta, "beta"))
+        if self.n_categories is None or isinstance(self.n_categories, (int, np.integer)):
+            if self.n_categories is not None:
+                _categories(self.n_categories)
+            return
+        try:
+            levels = tuple(_categories(v) for v in self.n_categories)
+        except TypeError:
+            raise TypeError(
+                "n_categories must be a whole number or a sequence of them, "
+                f"got {shown(self.n_categories)}"
+            ) from None
+        if not levels:
+            raise ValueError("n_categories must have a number for each column, got none")
+        object.__setattr__(self, "n_categories", levels)
+
+    @property
+    def width(self) -> int | None:
+        """How many columns the parameters are for, or None while open."""
+        return len(self.n_categories) if isinstance(self.n_categories, tuple) else None
+
+    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
+        """Return `X` as a matrix of codes, NaN where missing."""
+        width = width if width is not None else self.width
+        codes = whole_number_matrix(X, name=name, width=width, missing=True)
+        if self.n_categories is not None:
+            levels = np.broadcast_to(self.n_categories, codes.shape[1])
+            too_large = np.flatnonzero((codes >= levels).any(axis=0))
+            if too_large.size:
+                j = int(too_large[0])
+                raise ValueError(
+                    f"{name} has code {int(np.nanmax(codes[:, j]))} in column {j}, "
+                    f"which has {levels[j]} categories (codes 0 to {levels[j] - 1})"
+                )
+        elif codes.size and np.nanmax(codes, initial=0) >= MOST_CATEGORIES:
+            raise ValueError(
+                f"{name} has code {int(np.nanmax(codes))}; codes must be 0, 1, 2, ... "
+                "without large gaps"
+            )
+        return codes
+
+    def resolve(self, X: Data) -> Categorical:
+        """Return a copy with the number of categories of each column explicit."""
+        assert isinstance(X, np.ndarray)
+        if self.n_categories is None:
+            largest = np.nanmax(X, axis=0, initial=0)
+            levels = tuple(int(v) + 1 for v in largest)
+        else:
+            levels = tuple(int(v) for v in np.broadcast_to(self.n_categories, X.shape[1]))
+        return replace(self, n_categories=levels)
+
+    def resolve_standard(self, width: int) -> Categorical:
+        """Return a copy with three categories a column where open."""
+        open_levels = 3 if self.n_categories is None else self.n_categories
+        levels = tuple(int(v) for v in np.broadcast_to(open_levels, width))
+        return replace(self, n_categories=levels)
+
+    def bind(self, X: Data) -> _core.Family:
+        """Return the compiled family over the rows of `X`."""
+        assert isinstance(X, np.ndarray)
+        return bind_codes(X, [np.full(levels, self.beta) for levels in self.n_categories])
+
+    def row_constants(self, X: Data) -> FloatArray:
+        """Return zeros: the compiled family leaves nothing out."""
+        return np.zeros(X.shape[0])
+
+    @property
+    def statistic_size(self) -> int:
+        """The counts of all categories, column after column."""
+        return int(sum(self.n_categories))
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw ``probabilities`` (C, d, L) from Dirichlet posteriors.
+
+        ``L`` is the largest number of categories; those that a column does not have get 0.
+        """
+        shape = (len(statistics), len(self.n_categories), max(self.n_categories))
+        probabilities = np.zeros(shape)
+        end = 0
+        for j, levels in enumerate(self.n_categories):
+            start, end = end, end + levels
+            drawn = dirichlet_draws(self.beta + statistics[:, start:end], rng)
+            probabilities[:, j, :levels] = drawn
+        return {"probabilities": probabilities}
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw rows of codes."""
+        steps = np.cumsum(parameters["probabilities"], axis=2)
+        X = np.empty((len(labels), len(self.n_categories)))
+        for j, levels in enumerate(self.n_categories):
+            above = rng.random((len(labels), 1)) > steps[:, j, : levels - 1][labels]
+            X[:, j] = above.sum(axis=1)
+        return X

@@ -1,0 +1,313 @@
+"""A user's own conjugate family: two functions of plain Python, compiled by numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood._support.checks import shown, whole_number
+from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood.input.matrices import real_matrix
+from mixwood.likelihoods.base import Likelihood, Parameters
+from mixwood.likelihoods.compiled import CompiledFamily, compiled_family, plain_function
+
+if TYPE_CHECKING:
+    from mixwood import _core
+
+__all__ = ["CustomFamily", "conjugate_family"]
+
+#: How many rows are looked at to see whether `accumulate` adds.
+_ROWS_TRIED = 20
+
+
+def conjugate_family(
+    stat_dim: int,
+    accumulate: Callable[..., None],
+    log_marginal: Callable[..., float],
+    *,
+    name: str = "custom",
+    parameters: Any = (),
+    columns: int | None = None,
+    check: Callable[[FloatArray], None] | None = None,
+    row_constant: Callable[[FloatArray], float] | None = None,
+    log_predictive: Callable[..., float] | None = None,
+    draw_parameters: Callable[..., Any] | None = None,
+    draw_rows: Callable[..., Any] | None = None,
+) -> CustomFamily:
+    """Make a likelihood of your own, which runs in the core like those of mixwood.
+
+    `accumulate`, `log_marginal`, `row_constant` and `log_predictive` are compiled by numba
+    (install ``mixwood[numba]``), so they may use numbers, loops, ``math`` and numpy's basics.
+    Test what you made with `mixwood.testing.check_family`.
+
+    Parameters
+    ----------
+    stat_dim : int
+        How many numbers the statistic of a cluster has. The number of rows need not be one of
+        them: the core counts rows itself.
+    accumulate : function of (x, statistic)
+        Adds one row, an array ``x`` of its columns, to the array ``statistic``. It must only
+        add: the core adds and subtracts statistics as it moves rows about.
+    log_marginal : function of (n, statistic, parameters)
+        ``log P(X_c)`` of a cluster of ``n`` rows (a float, at least 1): the density of its
+        rows, the cluster's own parameters integrated out.
+    name : str
+        What messages call it.
+    parameters : sequence of numbers, or function of X
+        The parameters of the prior, passed to `log_marginal` as an array; a function takes
+        them from the data that the model is fitted to.
+    columns : int, optional
+        How many columns the data have; any number by default.
+    check : function of X, optional
+        Raises a ValueError if a matrix of finite numbers is nothing for this family.
+    row_constant : function of x, optional
+        A log factor of a row's density that `log_marginal` leaves out because it is the same
+        in every cluster (for example ``-log x!``).
+    log_predictive : function of (x, n, statistic, parameters), optional
+        ``log P(x | X_c)`` where that is cheaper than a difference of two `log_marginal`, and
+        with the same constants left out.
+    draw_parameters : function of (n, statistic, parameters, rng), optional
+        Draws a cluster's own parameters given ``n`` rows with this statistic (``n = 0``: from
+        the prior): a number or an array of them. Plain Python with a numpy Generator, as
+        `draw_rows`. Simulation and prediction of new rows need both.
+    draw_rows : function of (drawn, size, rng), optional
+        Draws `size` rows from a cluster with the parameters that `draw_parameters` has drawn:
+        an array with a row each.
+
+    Returns
+    -------
+    CustomFamily
+        A likelihood for `mixwood.Mixture`. It works with every sampler but `Slice`.
+
+    Examples
+    --------
+    Exponential waiting times, a Gamma(a, b) prior on the rate of a cluster:
+
+    >>> from math import lgamma, log
+    >>> def accumulate(x, statistic):
+    ...     statistic[0] += x[0]
+    >>> def log_marginal(n, statistic, parameters):
+    ...     a, b = parameters
+    ...     return a * log(b) - lgamma(a) + lgamma(a + n) - (a + n) * log(b + statistic[0])
+    >>> conjugate_family(1, accumulate, log_marginal, name="exponential", parameters=[2, 1])
+    <family 'exponential': 1 statistic, parameters [2.0, 1.0]>
+    """
+    family = CustomFamily(
+        stat_dim=stat_dim,
+        accumulate=accumulate,
+        log_marginal=log_marginal,
+        name=name,
+        parameters=parameters,
+        columns=columns,
+        data_check=check,
+        row_constant=row_constant,
+        log_predictive=log_predictive,
+        parameter_sampler=draw_parameters,
+        row_sampler=draw_rows,
+    )
+    family.compiled()  # what cannot be compiled is said here and not after the data are read
+    return family
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CustomFamily(Likelihood):
+    """A likelihood made by `conjugate_family`; its fields are that function's arguments."""
+
+    stat_dim: int
+    accumulate: Any
+    log_marginal: Any
+    name: str = "custom"
+    parameters: Any = ()
+    columns: int | None = None
+    data_check: Any = None
+    row_constant: Any = None
+    log_predictive: Any = None
+    parameter_sampler: Any = None
+    row_sampler: Any = None
+
+    def __post_init__(self) -> None:
+        whole_number(self.stat_dim, "stat_dim", at_least=1)
+        if self.columns is not None:
+            whole_number(self.columns, "columns", at_least=1)
+        if not isinstance(self.name, str):
+            raise TypeError(f"name must be text, got {shown(self.name)}")
+        for field in ("accumulate", "log_marginal"):
+            if not callable(getattr(self, field)):
+                raise TypeError(f"{field} must be a function, got {shown(getattr(self, field))}")
+        for field, argument in _OPTIONAL.items():
+            value = getattr(self, field)
+            if value is not None and not callable(value):
+                raise TypeError(f"{argument} must be a function, got {shown(value)}")
+        if not callable(self.parameters):
+            object.__setattr__(self, "parameters", _numbers(self.parameters))
+
+    def __repr__(self) -> str:
+        statistics = "1 statistic" if self.stat_dim == 1 else f"{self.stat_dim} statistics"
+        given = "of the data" if callable(self.parameters) else self.parameters.tolist()
+        return f"<family {self.name!r}: {statistics}, parameters {given}>"
+
+    @property
+    def width(self) -> int | None:
+        """How many columns the data have, or None while open."""
+        return self.columns
+
+    def compiled(self) -> CompiledFamily:
+        """Return the compiled functions; they are compiled once in a process."""
+        return compiled_family(
+            *map(plain_function, (self.accumulate, self.log_marginal)),
+            *map(plain_function, (self.row_constant, self.log_predictive)),
+        )
+
+    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
+        """Return `X` as a matrix of finite floats that the family's own check accepts."""
+        matrix = real_matrix(X, name=name, width=width if width is not None else self.width)
+        if self.data_check is not None:
+            self.data_check(matrix)
+        return matrix
+
+    def resolve(self, X: Data) -> CustomFamily:
+        """Return a copy with `parameters` explicit."""
+        assert isinstance(X, np.ndarray)
+        parameters = self.parameters
+        if callable(parameters):
+            parameters = parameters(X)
+        return replace(self, parameters=parameters, columns=int(X.shape[1]))
+
+    def resolve_standard(self, width: int) -> CustomFamily:
+        """Return a copy for `width` columns; parameters of the data have no standard."""
+        if callable(self.parameters):
+            raise TypeError(
+                f"the family {self.name!r} takes its parameters from data; give numbers to "
+                "simulate from its prior"
+            )
+        return replace(self, columns=width)
+
+    def bind(self, X: Data) -> _core.Family:
+        """Return the compiled family over the rows of `X`."""
+        from mixwood import _core
+
+        assert isinstance(X, np.ndarray)
+        compiled = self.compiled()
+        return _core.custom(
+            X,
+            self.row_statistics(X),
+            self.parameters,
+            compiled.log_marginal.address,
+            compiled.log_predictive.address if compiled.log_predictive is not None else 0,
+            self.name,
+            compiled,
+        )
+
+    def row_statistics(self, X: FloatArray) -> FloatArray:
+        """Return the statistic of each row; raise if `accumulate` fails or does not add."""
+        statistics = np.zeros((len(X), self.stat_dim))
+        self._accumulate(X, statistics)
+        bad = ~np.isfinite(statistics).all(axis=1)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(
+                f"accumulate of the family {self.name!r} makes the statistic "
+                f"{shown(statistics[row].tolist())} of row {row}, which is not finite"
+            )
+        some = X[:_ROWS_TRIED]
+        before = statistics[: len(some)][::-1] + 1.0
+        after = before.copy()
+        self._accumulate(some, after)
+        expected = before + statistics[: len(some)]
+        if not np.allclose(after, expected, rtol=1e-9, atol=1e-9):
+            row = int(np.argmin(np.isclose(after, expected, rtol=1e-9, atol=1e-9).all(axis=1)))
+            raise ValueError(
+                f"accumulate of the family {self.name!r} does not add: row {row} turns the "
+                f"statistic {shown(before[row].tolist())} into {shown(after[row].tolist())}, and "
+                f"zeros into {shown(statistics[row].tolist())}. Write statistic[k] += ..., with "
+                "nothing on the right that depends on statistic"
+            )
+        return statistics
+
+    def _accumulate(self, X: FloatArray, statistics: FloatArray) -> None:
+        """Add each row of `X` to its own statistic."""
+        accumulate = self.compiled().accumulate
+        for_all = np.ascontiguousarray(X)
+        try:
+            accumulate(for_all, statistics)
+        except Exception as error:
+            raise ValueError(
+                f"accumulate of the family {self.name!r}, with stat_dim={self.stat_dim} and rows "
+                f"of {X.shape[1]} columns, raised {type(error).__name__}: {error}"
+            ) from error
+
+    def row_constants(self, X: Data) -> FloatArray:
+        """Return the log factors that `log_marginal` leaves out: zeros unless given."""
+        assert isinstance(X, np.ndarray)
+        values = np.zeros(len(X))
+        constants = self.compiled().row_constants
+        if constants is not None:
+            constants(np.ascontiguousarray(X), values)
+        return values
+
+    @property
+    def statistic_size(self) -> int:
+        """The number of rows, and the family's own statistic."""
+        return 1 + self.stat_dim
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw ``parameters`` (C, p) of clusters by the user's function."""
+        if self.parameter_sampler is None or self.row_sampler is None:
+            raise TypeError(
+                f"the family {self.name!r} cannot draw rows: give draw_parameters and draw_rows "
+                "to conjugate_family"
+            )
+        drawn = [
+            np.atleast_1d(self.parameter_sampler(s[0], s[1:], self.parameters, rng))
+            for s in statistics
+        ]
+        return {"parameters": np.array(drawn, dtype=np.float64)}
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw rows by the user's function."""
+        assert self.columns is not None
+        X = np.empty((len(labels), self.columns))
+        for k in np.unique(labels):
+            members = np.flatnonzero(labels == k)
+            rows = np.asarray(self.row_sampler(parameters["parameters"][k], len(members), rng))
+            if rows.size != len(members) * self.columns:
+                raise ValueError(
+                    f"draw_rows of the family {self.name!r} must return {len(members)} rows of "
+                    f"{self.columns} columns, got shape {rows.shape}"
+                )
+            X[members] = rows.reshape(len(members), self.columns)
+        return X
+
+
+#: Fields that may be None, and the argument of `conjugate_family` that each is.
+_OPTIONAL = {
+    "data_check": "check",
+    "row_constant": "row_constant",
+    "log_predictive": "log_predictive",
+    "parameter_sampler": "draw_parameters",
+    "row_sampler": "draw_rows",
+}
+
+
+def _numbers(parameters: Any) -> FloatArray:
+    """Return parameters as an array that cannot be written to."""
+    try:
+        array = np.array(parameters, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if array.ndim != 1 or not np.all(np.isfinite(array)):
+        raise ValueError(
+            "parameters must be a sequence of finite numbers, or a function of X that returns "
+            f"one, got {shown(parameters)}"
+        )
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,394 @@
+"""Tables of mixed type: several likelihoods side by side, each for columns of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mixwood._support.checks import shown
+from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood.input.categories import Levels
+from mixwood.likelihoods.base import Column, Likelihood, Parameters
+from mixwood.likelihoods.categorical import Categorical
+from mixwood.likelihoods.multinomial import Multinomial
+from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of, plain_label
+
+if TYPE_CHECKING:
+    from mixwood import _core
+
+__all__ = ["Product"]
+
+
+class _Slice(NamedTuple):
+    """One part of a product over checked data."""
+
+    key: Any
+    likelihood: Likelihood
+    columns: list[int]  # of the checked matrix
+    rows: IntArray  # those that have something for it
+    data: Data  # as the likelihood's own `check` returns them
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Product(Likelihood):
+    """Tables of mixed type: each part describes columns of its own, independent in a cluster.
+
+    Parameters
+    ----------
+    parts : mapping
+        From columns to their likelihood. A key is a column's name, its number (from 0), or a
+        tuple of those. Columns that no key names are left out.
+    layout : TableLayout, optional
+        What `fitted_to` has learned of the table. Not for you to give.
+    notes : mapping, optional
+        Why `from_frame` chose as it did. Not for you to give.
+
+    Notes
+    -----
+    With the columns of part ``p``, over those rows of the cluster that have them::
+
+        P(X_c) = prod_p P_p(X_c[:, columns of p])
+
+    Data are a pandas or polars table, whose columns are found by name, or an array, whose
+    columns are found by number. In a table, columns under `Categorical` and `Bernoulli` may be
+    text, categories or truth values. Their levels are learned from the data that the model is
+    fitted to, and later tables are coded alike; a level never seen is an error.
+
+    A missing entry is skipped where the columns of a part are independent
+    (`DiagonalGaussian`, `Bernoulli`, `Categorical`, `Poisson`). Other parts skip a row that
+    has none of their entries, and refuse one that has only some.
+
+    Examples
+    --------
+    >>> import mixwood as mw
+    >>> mw.Product({("x", "y"): mw.Gaussian(), "visits": mw.Poisson(), "kind": mw.Categorical()})
+    Product({('x', 'y'): Gaussian(r=0.1, nu=None, mean=None, scale='data'), 'visits': Poisson(shape=1.0, rate=None), 'kind': Categorical(beta=1.0, n_categories=None)})
+    """  # noqa: E501
+
+    parts: Mapping[Any, Likelihood]
+    layout: TableLayout | None = None
+    notes: Mapping[Any, str] | None = None
+    skips_missing = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parts, Mapping):
+            raise TypeError(
+                "parts must be a mapping from columns to likelihoods, for example "
+                f"mw.Product({{'age': mw.Gaussian()}}), got {shown(self.parts)}"
+            )
+        if not self.parts:
+            raise ValueError("parts must name at least one column")
+        parts = {_checked_key(key): value for key, value in self.parts.items()}
+        for key, value in parts.items():
+            if not isinstance(value, Likelihood):
+                raise TypeError(f"parts[{key!r}] must be a likelihood, got {shown(value)}")
+            if isinstance(value, Product):
+                raise TypeError(f"parts[{key!r}] is a Product; put its parts here instead")
+            if value.width not in (None, len(labels_of(key))):
+                raise ValueError(
+                    f"parts[{key!r}] names {len(labels_of(key))} columns, but its likelihood is "
+                    f"for {value.width}"
+                )
+        labels = [label for key in parts for label in labels_of(key)]
+        twice = [label for label in labels if labels.count(label) > 1]
+        if twice:
+            raise ValueError(f"parts must name a column only once, got {twice[0]!r} twice")
+        if self.layout is not None and set(self.layout.columns) != set(labels):
+            raise ValueError(f"layout must be of the columns of parts, got {shown(self.layout)}")
+        object.__setattr__(self, "parts", parts)
+
+    @classmethod
+    def from_frame(cls, frame: Any) -> Product:
+        """Choose a likelihood for each column of a table; `explain` tells what and why.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Of pandas or polars.
+
+        Returns
+        -------
+        Product
+
+        Warns
+        -----
+        UserWarning
+            Naming the columns that are left out.
+
+        Notes
+        -----
+        Each column is looked at by its entries that are not missing:
+
+        - left out: dates, columns with one value, text of which nearly every entry differs,
+          whole numbers that only count the rows;
+        - truth values, and anything with two values: `Bernoulli`;
+        - text, categories, and whole numbers with at most 5 values: `Categorical`;
+        - whole numbers from 0 on with a mean below 30: `Poisson`;
+        - all other numbers: one `Gaussian` for all of them if they are at most 10 and nothing
+          is missing, else one `DiagonalGaussian`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({
+        ...     "height": [1.62, 1.75, 1.81, 1.68], "smoker": [True, False, False, True],
+        ... })
+        >>> print(Product.from_frame(frame).explain())
+        smoker: Bernoulli (truth values)
+        height: Gaussian (numbers)
+        """
+        from mixwood.likelihoods.choose import choose_parts
+
+        parts, notes = choose_parts(frame)
+        return cls(parts, notes=notes)
+
+    def explain(self) -> str:
+        """Return for each column its likelihood and, after `from_frame`, why; a line a column."""
+        notes = dict(self.notes or {})
+        lines = []
+        for key, likelihood in self.parts.items():
+            for label in labels_of(key):
+                reason = notes.pop(label, None)
+                with_others = (
+                    f" with {len(labels_of(key)) - 1} more" if len(labels_of(key)) > 1 else ""
+                )
+                why = f" ({reason})" if reason else ""
+                lines.append(f"{label}: {type(likelihood).__name__}{with_others}{why}")
+        lines += [f"{label}: left out ({reason})" for label, reason in notes.items()]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"Product({dict(self.parts)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Product):
+            return NotImplemented
+        return self.layout == other.layout and dict(self.parts) == dict(other.parts)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.parts))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's argument, as scikit-learn asks for it."""
+        return {"parts": self.parts}
+
+    @property
+    def width(self) -> int:
+        """How many columns are used."""
+        return sum(len(labels_of(key)) for key in self.parts)
+
+    @property
+    def columns(self) -> tuple[Label, ...] | None:
+        """The columns that are used, in the order of the checked matrix; None while open."""
+        return None if self.layout is None else self.layout.columns
+
+    @property
+    def levels(self) -> tuple[Levels | None, ...] | None:
+        """Of each column the levels of its codes, None where it holds numbers; None while open."""
+        return None if self.layout is None else self.layout.levels
+
+    def names_in(self, X: Any) -> tuple[str, ...] | None:
+        """Return the names of the columns that are used, or None without names."""
+        return self._layout_in(X, "X").names_in(X)
+
+    def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Product, Data]:
+        """Return a copy with levels learned and parameters explicit, and `X` as one matrix."""
+        located = replace(self, layout=self._layout_in(X, name))
+        data = located.check(X, name=name)
+        return located.resolve(data), data
+
+    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
+        """Return the columns used as one matrix, NaN where missing, text as codes.
+
+        A table's columns are found by name. An array has the columns of the table that was
+        fitted, or only those that are used, in the table's order.
+        """
+        layout = self._layout_in(X, name)
+        matrix = layout.read(X, name)
+        for _ in self._slices(matrix, layout, name):
+            pass  # each part has looked at its columns
+        return matrix
+
+    def _layout_in(self, X: Any, name: str) -> TableLayout:
+        return TableLayout.of(self.parts, X, name) if self.layout is None else self.layout
+
+    def _layout_of_matrix(self) -> TableLayout:
+        """Return the layout, or that of a matrix of the numbered columns."""
+        if self.layout is not None:
+            return self.layout
+        labels = self._labels()
+        if not all(isinstance(label, int) for label in labels):
+            raise ValueError(
+                "parts name columns, whose places and levels only the table tells: "
+                "use fitted_to(X) instead of check(X) and resolve"
+            )
+        return TableLayout.numbered(labels)
+
+    def _labels(self) -> tuple[Label, ...]:
+        """Return all columns; numbers alone in order."""
+        labels = [label for key in self.parts for label in labels_of(key)]
+        numbers = all(isinstance(label, int) for label in labels)
+        return tuple(sorted(labels) if numbers else labels)
+
+    # --- parts of a checked matrix
+
+    def _slices(
+        self, matrix: FloatArray, layout: TableLayout | None = None, name: str = "X"
+    ) -> Iterator[_Slice]:
+        """Yield each part with its columns, its rows and its data."""
+        columns = (layout or self._layout_of_matrix()).columns
+        for key, likelihood in self.parts.items():
+            places = [columns.index(label) for label in labels_of(key)]
+            entries = np.ascontiguousarray(matrix[:, places])
+            own = f"{name}[{key!r}]"
+            rows = _rows_with_entries(entries, likelihood, labels_of(key), own)
+            if len(rows) < len(entries):
+                entries, own = entries[rows], f"{own} (rows without it left out)"
+            data: Data = entries
+            if len(rows):
+                data = likelihood.check(entries, name=own, width=len(places))
+            elif isinstance(likelihood, Multinomial):
+                data = _no_counts(len(places))
+            yield _Slice(key, likelihood, places, rows, data)
+
+    def resolve(self, X: Data) -> Product:
+        """Return a copy whose parts are all explicit, from checked `X` where open."""
+        assert isinstance(X, np.ndarray)
+        layout = self._layout_of_matrix()
+        parts = {}
+        for part in self._slices(X, layout):
+            if len(part.rows) == 0:
+                raise ValueError(f"X has no entry at all in the columns of parts[{part.key!r}]")
+            levels = [layout.levels[k] for k in part.columns]
+            parts[part.key] = _with_levels(part, levels).resolve(part.data)
+        return replace(self, parts=parts, layout=layout)
+
+    def resolve_standard(self, width: int) -> Product:
+        """Return a copy whose open parameters are those of standardized data."""
+        layout = self.layout or TableLayout.numbered(self._labels())
+        parts = {k: p.resolve_standard(len(labels_of(k))) for k, p in self.parts.items()}
+        return replace(self, parts=parts, layout=layout)
+
+    def bind(self, X: Data) -> _core.Family:
+        """Return the compiled family over the rows of `X`: those of the parts side by side."""
+        from mixwood import _core
+
+        assert isinstance(X, np.ndarray)
+        families, places = [], []
+        for part in self._slices(X):
+            families.append(part.likelihood.bind(part.data))
+            place = np.full(len(X), -1, dtype=np.int32)
+            place[part.rows] = np.arange(len(part.rows))
+            places.append(place)
+        return _core.product(tuple(families), tuple(places), len(X))
+
+    def row_constants(self, X: Data) -> FloatArray:
+        """Return the sum of the parts' log factors."""
+        assert isinstance(X, np.ndarray)
+        total = np.zeros(len(X))
+        for part in self._slices(X):
+            if len(part.rows):
+                total[part.rows] += part.likelihood.row_constants(part.data)
+        return total
+
+    @property
+    def statistic_size(self) -> int:
+        """The parts' statistics, one after the other."""
+        return sum(part.statistic_size for part in self.parts.values())
+
+    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+        """Draw the parameters of the parts, each named by its columns: ``x, y: mean``."""
+        drawn: Parameters = {}
+        end = 0
+        for key, part in self.parts.items():
+            start, end = end, end + part.statistic_size
+            own = part.draw_parameters(statistics[:, start:end], rng)
+            drawn |= {f"{_name(key)}: {name}": values for name, values in own.items()}
+        return drawn
+
+    def described_columns(self, names: Sequence[str]) -> dict[str, list[Column]]:
+        """Return the columns of each part, by what the names of its parameters begin with."""
+        assert self.columns is not None
+        levels = self.levels or (None,) * len(self.columns)
+        columns = map(Column, names, levels)
+        found = dict(zip(self.columns, columns, strict=True))
+        return {f"{_name(key)}: ": [found[label] for label in labels_of(key)] for key in self.parts}
+
+    def draw_rows(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> FloatArray:
+        """Draw the columns of each part; nothing is missing in them."""
+        assert self.columns is not None
+        given = {}
+        if isinstance(like, np.ndarray):
+            given = {part.key: part.data for part in self._slices(like) if len(part.rows)}
+        X = np.empty((len(labels), len(self.columns)))
+        for key, part in self.parts.items():
+            start = f"{_name(key)}: "
+            own = {k.removeprefix(start): v for k, v in parameters.items() if k.startswith(start)}
+            drawn = part.draw_rows(own, labels, rng, like=given.get(key))
+            places = [self.columns.index(label) for label in labels_of(key)]
+            X[:, places] = drawn if isinstance(drawn, np.ndarray) else drawn.toarray()
+        return X
+
+
+def _name(key: Any) -> str:
+    return ", ".join(map(str, labels_of(key)))
+
+
+def _checked_key(key: Hashable) -> Any:
+    """Return a key with plain labels, or raise if it is not made of names and numbers."""
+    labels = tuple(plain_label(label) for label in (key if isinstance(key, tuple) else (key,)))
+    for label in labels:
+        number = isinstance(label, int) and not isinstance(label, bool) and label >= 0
+        if not isinstance(label, str) and not number:
+            raise TypeError(
+                "parts must have columns as keys: a name, a number from 0 on, or a tuple of "
+                f"those, got {shown(key)}"
+            )
+    if not labels:
+        raise ValueError("parts must have columns as keys, got an empty tuple")
+    return labels if isinstance(key, tuple) else labels[0]
+
+
+def _with_levels(part: _Slice, levels: list[Levels | None]) -> Likelihood:
+    """Return a part's likelihood with as many categories as there are levels."""
+    likelihood = part.likelihood
+    if not isinstance(likelihood, Categorical) or likelihood.n_categories is not None:
+        return likelihood
+    seen = likelihood.resolve(part.data).n_categories
+    counts = [n if known is None else len(known) for n, known in zip(seen, levels, strict=True)]
+    return replace(likelihood, n_categories=counts)
+
+
+def _rows_with_entries(
+    entries: FloatArray, likelihood: Likelihood, labels: tuple[Label, ...], name: str
+) -> IntArray:
+    """Return the rows that have something for a part, or raise at one with only some of it."""
+    if likelihood.skips_missing:
+        return np.arange(len(entries))
+    missing = np.isnan(entries)
+    everything = missing.all(axis=1)
+    some = missing.any(axis=1) & ~everything
+    if some.any():
+        row = int(np.argmax(some))
+        column = labels[int(np.argmax(missing[row]))]
+        raise ValueError(
+            f"{name} has a missing value in row {row}, column {column!r}, and others in that "
+            f"row; {type(likelihood).__name__} needs all of them or none. Fill it in, or use "
+            "a likelihood that skips single entries (DiagonalGaussian)"
+        )
+    return np.flatnonzero(~everything)
+
+
+def _no_counts(width: int) -> Data:
+    from scipy.sparse import csr_array
+
+    return csr_array((0, width))

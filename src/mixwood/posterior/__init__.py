@@ -1,0 +1,1 @@
+"""What a run has drawn, and every question that can be asked of it."""

@@ -1,0 +1,285 @@
+"""The draws of a run and the model they came from: what a `Posterior` is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixwood._support.checks import whole_number
+from mixwood._support.labels import label_type
+from mixwood.likelihoods.weighted_leaves import Leaves
+from mixwood.model import Mixture
+from mixwood.priors import Prior
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from mixwood._support.types import Data, FloatArray
+    from mixwood.likelihoods.base import Likelihood
+
+__all__ = ["Draws", "chain_parameter", "random_parameters"]
+
+
+#: ``exp`` of these is just above the smallest and just below the largest (normal) float64.
+_EXPONENTS = (-708.39, 709.78)
+
+
+def random_parameters(prior: Prior) -> tuple[str, ...]:
+    """Return which of `alpha`, `sigma`, `theta` the chain draws, rather than keeps fixed.
+
+    The latent mass `alpha` of Pitman-Yor is always drawn.
+
+    Examples
+    --------
+    >>> from mixwood.priors import NGGP, PitmanYor
+    >>> random_parameters(NGGP(alpha=1.0))
+    ('sigma',)
+    >>> random_parameters(PitmanYor(theta=1.0, sigma=0.5))
+    ('alpha',)
+    """
+    return tuple(p for p in prior.parameters if not isinstance(getattr(prior, p, None), float))
+
+
+def chain_parameter(name: str) -> str:
+    """Return under which name the chain keeps a parameter: ``alpha`` as its logarithm.
+
+    Like ``u``, a random ``alpha`` can leave the range of floating point.
+    """
+    return "log_alpha" if name == "alpha" else name
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Draws:
+    """Draws from the posterior of a mixture; every array has axes (chain, draw).
+
+    Parameters
+    ----------
+    labels : int array of shape (chain, draw, n)
+        The cluster of each item, 0 to K-1 in order of appearance; kept in the smallest of
+        int8, int16 and int32 that holds them.
+    log_joint : array of shape (chain, draw)
+        ``log p(X, Pi, u | alpha, sigma)``, every constant included, hyperpriors left out.
+    log_u : array of shape (chain, draw)
+        The logarithm of the auxiliary variable ``u``.
+    parameters : mapping of str to array of shape (chain, draw)
+        The draws of the prior's random parameters: ``log_alpha``, ``sigma``, ``theta``.
+        Entries for parameters that are fixed, or that the prior does not have, are
+        dropped.
+    model : Mixture
+        As the user gave it.
+    resolved : Likelihood
+        The likelihood with every parameter explicit.
+    X : array, csr_array or None
+        The data as the chain saw them, or None if they were not kept.
+    stats : list
+        For each chain, what each of its moves did: how often it was proposed and
+        accepted, mean and standard deviation of its log ratio, seconds.
+    settings : dict
+        How the draws were made: sampler, draws, warmup, thin, chains, seed, versions, ...
+    columns : tuple of str, optional
+        The names of the columns of `X`, where it came as a table with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mixwood.likelihoods import Poisson
+    >>> from mixwood.priors import DirichletProcess
+    >>> posterior = Draws(
+    ...     labels=[[[0, 1, 0], [0, 0, 0]]], log_joint=[[-5.0, -6.0]], log_u=[[0.0, 1.0]],
+    ...     parameters={}, model=Mixture(Poisson(), DirichletProcess(alpha=1.0)),
+    ...     resolved=Poisson(rate=[1.0]), X=None,
+    ... )
+    >>> posterior.n_clusters
+    array([[2, 1]])
+    >>> posterior
+    <mixwood.Draws: 1 chain x 2 draws of 3 items; 1 to 2 clusters; Poisson, DirichletProcess>
+    """
+
+    labels: NDArray[np.signedinteger]
+    log_joint: FloatArray
+    log_u: FloatArray
+    parameters: Mapping[str, FloatArray]
+    model: Mixture
+    resolved: Likelihood
+    X: Data | None
+    stats: list[Any] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+    columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        labels = np.asarray(self.labels)
+        if labels.size:
+            labels = _read_only(labels, np.dtype(label_type(int(labels.max()) + 1)).type)
+        if labels.ndim != 3 or 0 in labels.shape:
+            raise ValueError(
+                "labels must have axes (chain, draw, item), none of them empty, "
+                f"got shape {labels.shape}"
+            )
+        object.__setattr__(self, "labels", labels)
+        for name in ("log_joint", "log_u"):
+            object.__setattr__(self, name, self._draws(getattr(self, name), name))
+        wanted = [chain_parameter(p) for p in random_parameters(self.model.prior)]
+        absent = [name for name in wanted if name not in self.parameters]
+        if absent:
+            raise ValueError(
+                f"parameters must hold draws of {', '.join(wanted)}; {', '.join(absent)} missing"
+            )
+        kept = {name: self._draws(self.parameters[name], name) for name in wanted}
+        object.__setattr__(self, "parameters", kept)
+        if self.X is not None and self.X.shape[0] != self.n_items:
+            raise ValueError(f"X must have {self.n_items} rows, one a label, got {self.X.shape[0]}")
+        if self.columns is not None:
+            object.__setattr__(self, "columns", tuple(self.columns))
+            if not all(isinstance(name, str) for name in self.columns):
+                raise ValueError(f"columns must be names, got {self.columns}")
+            if self.X is not None and len(self.columns) != self.X.shape[1]:
+                raise ValueError(
+                    f"columns must name the {self.X.shape[1]} columns of X, got {len(self.columns)}"
+                )
+
+    def _draws(self, values: Any, name: str) -> FloatArray:
+        array = _read_only(values, np.float64)
+        if array.shape != self.labels.shape[:2]:
+            raise ValueError(
+                f"{name} must have shape (chain, draw) = {self.labels.shape[:2]}, got {array.shape}"
+            )
+        return array
+
+    @property
+    def n_chains(self) -> int:
+        """How many chains."""
+        return int(self.labels.shape[0])
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws a chain."""
+        return int(self.labels.shape[1])
+
+    @property
+    def n_items(self) -> int:
+        """How many items were clustered: the rows of `X`."""
+        return int(self.labels.shape[2])
+
+    @cached_property
+    def item_sizes(self) -> NDArray[np.int64]:
+        """How many rows each item stands for, shape (n_items,): 1, but for weighted leaves."""
+        if isinstance(self.resolved, Leaves):
+            return self.resolved.row_sizes(self.data_for("counting the rows of leaves"))
+        return np.ones(self.n_items, dtype=np.int64)
+
+    @cached_property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """The number of clusters of each draw, shape (chain, draw)."""
+        # Labels are in order of appearance, so they leave no gaps.
+        return _read_only(self.labels.max(axis=2).astype(np.int64) + 1, np.int64)
+
+    @property
+    def u(self) -> FloatArray:
+        """The auxiliary variable, ``exp(log_u)``, shape (chain, draw).
+
+        Where that is beyond floating point it is a number near the largest (or smallest) one,
+        never infinite: compute with `log_u`.
+        """
+        return _exponential(self.log_u)
+
+    @property
+    def alpha(self) -> FloatArray:
+        """The mass, shape (chain, draw); for `PitmanYor` the latent one."""
+        return self._parameter("alpha")
+
+    @property
+    def sigma(self) -> FloatArray:
+        """The discount, shape (chain, draw)."""
+        return self._parameter("sigma")
+
+    @property
+    def theta(self) -> FloatArray:
+        """The strength of `PitmanYor`, shape (chain, draw)."""
+        return self._parameter("theta")
+
+    def _parameter(self, name: str) -> FloatArray:
+        prior = self.model.prior
+        if name not in prior.parameters:
+            raise AttributeError(
+                f"this posterior has no {name}: its prior, {type(prior).__name__}, has only "
+                f"{', '.join(prior.parameters)}"
+            )
+        if name not in random_parameters(prior):
+            return np.full(self.labels.shape[:2], getattr(prior, name), dtype=np.float64)
+        draws = self.parameters[chain_parameter(name)]
+        return _exponential(draws) if name == "alpha" else draws
+
+    @property
+    def log_alpha(self) -> FloatArray:
+        """The logarithm of `alpha`, shape (chain, draw): exact where that is out of range."""
+        if "alpha" in random_parameters(self.model.prior):
+            return self.parameters["log_alpha"]
+        return np.log(self.alpha)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns of `X`: its own, or ``column 0``, ``column 1``, ..."""
+        if self.columns is not None:
+            return self.columns
+        width = self.data_for("column_names").shape[1]
+        return tuple(f"column {k}" for k in range(width))
+
+    def thinned(self, draws: int) -> Self:
+        """Return the same with at most so many draws a chain, evenly spaced.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> post = mw.sample(mw.Mixture(), [[0.0], [9.0]], draws=10, seed=1, progress=False)
+        >>> post.thinned(4).labels.shape, post.thinned(10) is post
+        ((4, 4, 2), True)
+        """
+        if self.n_draws <= whole_number(draws, "draws", at_least=1):
+            return self
+        kept = np.linspace(0, self.n_draws - 1, draws).round().astype(np.int64)
+        return replace(
+            self,
+            labels=self.labels[:, kept],
+            log_joint=self.log_joint[:, kept],
+            log_u=self.log_u[:, kept],
+            parameters={name: values[:, kept] for name, values in self.parameters.items()},
+        )
+
+    def data_for(self, purpose: str) -> Data:
+        """Return `X`, or raise a ValueError that says `purpose` needs it."""
+        if self.X is None:
+            raise ValueError(
+                f"{purpose} needs the data X, and this posterior has none: it was saved with "
+                "include_data=False; run it again, or save it with include_data=True"
+            )
+        return self.X
+
+    def __repr__(self) -> str:
+        few, many = int(self.n_clusters.min()), int(self.n_clusters.max())
+        clusters = _counted(many, "cluster") if few == many else f"{few} to {many} clusters"
+        return (
+            f"<mixwood.{type(self).__name__}: {_counted(self.n_chains, 'chain')} x "
+            f"{_counted(self.n_draws, 'draw')} of {_counted(self.n_items, 'item')}; {clusters}; "
+            f"{type(self.model.likelihood).__name__}, {type(self.model.prior).__name__}>"
+        )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _exponential(logarithms: FloatArray) -> FloatArray:
+    """Return ``exp``, clipped so that it is never infinite and never 0."""
+    return np.asarray(np.exp(np.clip(logarithms, *_EXPONENTS)))
+
+
+def _read_only(values: Any, dtype: type) -> NDArray[Any]:
+    """Return `values` as an array that cannot be written to, sharing memory where possible."""
+    view: NDArray[Any] = np.asarray(values, dtype=dtype).view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,588 @@
+"""What `mixwood.sample` returns: the draws, and what to do with them.
+
+Each method says what the user gets; how it is computed is in the module it asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood._support.checks import whole_number
+from mixwood.posterior.draws import Draws
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from mixwood._support.types import Data, FloatArray, IntArray
+    from mixwood.estimates import CredibleBall
+    from mixwood.posterior.cluster_summary import ParameterEstimate
+
+__all__ = ["Posterior"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Posterior(Draws):
+    """Draws from the posterior of a mixture, and all that a user does with them.
+
+    Its arrays have axes (chain, draw): ``labels`` (and item), ``n_clusters``,
+    ``log_joint``, ``u``, and ``alpha``, ``sigma``, ``theta`` where the prior has them.
+    The parameters are those of `mixwood.posterior.draws.Draws`; `mixwood.sample` fills them in.
+
+    Examples
+    --------
+    >>> import mixwood as mw
+    >>> X, _ = mw.datasets.toy()
+    >>> mw.sample(mw.Mixture(), X, draws=10, warmup=10, chains=2, seed=0,
+    ...           progress=False)  # doctest: +ELLIPSIS
+    <mixwood.Posterior: 2 chains x 10 draws of 1300 items; ...; Gaussian, NGGP>
+    """
+
+    def summary(self) -> Any:
+        """Return a table of the scalar quantities, one row each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``mean, sd, q5, q95, ess_bulk, ess_tail, r_hat``; rows ``n_clusters``,
+            ``log_joint``, ``log_u`` and the random ones of ``alpha, sigma, theta``. Where
+            all draws are equal the last three columns are NaN.
+        """
+        from mixwood.posterior.summary import summary
+
+        return summary(self)
+
+    # --- one partition
+
+    @cached_property
+    def _estimates(self) -> dict[Any, IntArray]:
+        """The point estimates found so far."""
+        return {}
+
+    def point_estimate(
+        self,
+        loss: str = "vi",
+        seed: Any = 0,
+        *,
+        max_clusters: int | None = None,
+        n_jobs: int | None = None,
+    ) -> IntArray:
+        """Return one partition for all draws: that of least expected loss.
+
+        Found by a randomized greedy search (see `mixwood.estimates.point_estimate`), and
+        remembered: to ask again costs nothing.
+
+        Parameters
+        ----------
+        loss : {"vi", "binder"}
+            The variation of information, in bits, or Binder's loss, the share of pairs of
+            items on which two partitions disagree; `mixwood.partitions` has the formulas.
+            Binder's tends to more and smaller clusters.
+        seed : int, SeedSequence, Generator or None
+            The same seed gives the same answer, whatever the number of threads.
+        max_clusters : int, optional
+            At most so many clusters; by default a quarter more than any draw has.
+        n_jobs : int, optional
+            How many threads, as many as processors by default.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            The cluster of each item, 0 to K-1 in order of appearance. The loss counts rows,
+            also where the items are weighted leaves.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=1, progress=False)
+        >>> post.point_estimate()
+        array([0, 0, 0, 1, 1, 1])
+        """
+        from mixwood.estimates import point_estimate
+        from mixwood.partitions import checked_loss
+
+        most = (
+            None if max_clusters is None else whole_number(max_clusters, "max_clusters", at_least=1)
+        )
+        key = (checked_loss(loss), seed, most) if type(seed) is int else None
+        labels = self._estimates.get(key)
+        if labels is None:
+            labels = point_estimate(
+                self.labels,
+                loss,
+                seed,
+                max_clusters=most,
+                n_jobs=n_jobs,
+                sizes=self.item_sizes,
+            )
+            if key is not None:
+                self._estimates[key] = labels
+        return labels.copy()
+
+    def expected_loss(self, labels: Any, loss: str = "vi") -> float:
+        """Return the mean loss of a partition against all draws.
+
+        Parameters
+        ----------
+        labels : array of n integers
+            For example what another method found.
+        loss : {"vi", "binder"}
+            As in `point_estimate`, which minimizes it.
+        """
+        from mixwood.partitions import checked_labels, expected_loss
+
+        given = checked_labels(labels, "labels", self.n_items)
+        return expected_loss(self.labels, given, loss, sizes=self.item_sizes)
+
+    def credible_ball(self, level: float = 0.95, loss: str = "vi", seed: Any = 0) -> CredibleBall:
+        """Return how far the draws are from the point estimate, and those at the edge.
+
+        Parameters
+        ----------
+        level : float
+            The share of the draws that the ball holds.
+        loss : {"vi", "binder"}
+            The distance, and what the center minimizes.
+        seed : int, SeedSequence, Generator or None
+            Of the point estimate.
+
+        Returns
+        -------
+        mixwood.estimates.CredibleBall
+            ``center``, ``radius``, and at the edge ``horizontal`` (the furthest draws),
+            ``vertical_upper`` (of those with the fewest clusters) and ``vertical_lower`` (of
+            those with the most).
+        """
+        from mixwood.estimates import credible_ball
+
+        center = self.point_estimate(loss, seed)
+        return credible_ball(self.labels, center, level, loss, sizes=self.item_sizes)
+
+    def similarity(
+        self, rows: Any = None, dtype: str = "float64", n_jobs: int | None = None
+    ) -> NDArray[Any]:
+        """Return the posterior probability that two items are in one cluster, for all pairs.
+
+        Parameters
+        ----------
+        rows : array of m integers, optional
+            Only these items, in this order; all by default.
+        dtype : {"float64", "float32"}
+            The latter takes half the memory.
+        n_jobs : int, optional
+            How many threads, as many as processors by default.
+
+        Returns
+        -------
+        array of shape (n, n), or (m, m)
+            Symmetric, 1 on the diagonal.
+        """
+        from mixwood.estimates import similarity
+
+        return similarity(self.labels, rows, dtype, n_jobs)
+
+    # --- new rows
+
+    def log_density(self, X: Any, per_draw: bool = False) -> FloatArray:
+        """Return the log posterior predictive density of new rows, ``log p(x | X)``.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (m, d)
+            New rows, as wide as the data. Missing entries are integrated out where the
+            likelihood skips them.
+        per_draw : bool
+            Whether to return each draw's part instead of the density itself.
+
+        Returns
+        -------
+        array of shape (m,), or (chain, draw, m) with `per_draw`
+            The mean over all draws of the exponentials of the parts is the density. A part
+            by itself is no density: it integrates to the draw's total weight over the mean
+            total weight of all draws.
+
+        Notes
+        -----
+        With the clusters ``c`` of a draw, the expectation being over all draws::
+
+            p(x | X) = E[(u/n) {kappa(1,u) P(x) + sum_c kappa(|c|+1,u)/kappa(|c|,u) P(x | X_c)}]
+
+        divided by the mean of the same expression without ``P(x)`` and ``P(x | X_c)``, which
+        is 1 but for the noise of the draws. To normalize in each draw would be biased for
+        every prior but the Dirichlet and Pitman-Yor processes; these have ``u`` integrated
+        out, see `PitmanYor`. Every constant is included.
+
+        Clusters that many draws share are computed once. The cost is that of comparing each
+        new row with each distinct cluster, some 25 ns in two columns. ``n`` enters only
+        through the statistics: one pass over the items for each draw.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> near, far = post.log_density([[0.1], [100.0]])
+        >>> bool(near > far)
+        True
+        """
+        from mixwood.posterior.prediction import log_density, log_density_per_draw
+
+        return log_density_per_draw(self, X) if per_draw else log_density(self, X)
+
+    def predict_proba(
+        self, X: Any, new: bool = False, loss: str = "vi", seed: Any = 0
+    ) -> FloatArray:
+        """Return how probable it is that new rows belong to each cluster of the point estimate.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (m, d)
+            New rows, as wide as the data.
+        new : bool
+            Whether to add a last column: the probability of a new cluster.
+        loss, seed
+            Which point estimate, as `point_estimate` takes them.
+
+        Returns
+        -------
+        array of shape (m, K), or (m, K + 1) with `new`
+            Rows sum to 1: without `new` the probabilities are given that the row belongs to
+            one of the K clusters.
+
+        Notes
+        -----
+        The clusters of a draw are not those of the estimate. What a draw gives to its cluster
+        ``c`` is spread over the estimate's clusters ``k`` in proportion to where its items
+        are::
+
+            p(k | x)   ~  E[(u/n) sum_c kappa(|c|+1,u)/kappa(|c|,u) P(x | X_c) |c and k| / |c|]
+            p(new | x) ~  E[(u/n) kappa(1,u) P(x)]
+
+        with the expectation over all draws; each row is normalized once, after it.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> post.predict_proba([[0.1], [9.1]]).round(2)
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        from mixwood.posterior.prediction import cluster_probabilities
+
+        self.data_for("predict_proba")  # before the estimate, which takes time
+        estimate = self.point_estimate(loss=loss, seed=seed)
+        return cluster_probabilities(self, X, estimate, new=new)
+
+    def predict(self, X: Any, loss: str = "vi", seed: Any = 0) -> IntArray:
+        """Return the most probable cluster of the point estimate for each new row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (m, d)
+            New rows, as wide as the data.
+        loss, seed
+            Which point estimate, as `point_estimate` takes them.
+
+        Returns
+        -------
+        int64 array of shape (m,)
+            Labels as in the point estimate: 0 to K-1. See `predict_proba`.
+        """
+        probabilities = self.predict_proba(X, loss=loss, seed=seed)
+        return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
+
+    def sample_predictive(self, size: int, seed: Any = None) -> Data:
+        """Draw new rows from the posterior predictive distribution.
+
+        Parameters
+        ----------
+        size : int
+            How many rows, at least 1.
+        seed : None, int, SeedSequence or Generator
+            Where the randomness comes from.
+
+        Returns
+        -------
+        array of shape (size, d), or csr_array for counts
+            Independent draws from the density of `log_density`: a cluster of a draw, or a new
+            one, by its weight; parameters given the cluster's items; a row given these. Rows
+            of `Multinomial` have the totals of random rows of the data.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> post.sample_predictive(3, seed=1).shape
+        (3, 1)
+        """
+        from mixwood.posterior.prediction import sample_predictive
+
+        return sample_predictive(self, size, seed)
+
+    # --- its clusters
+
+    def cluster_parameters(
+        self, level: float = 0.9, loss: str = "vi", seed: Any = 0, draws: int = 1000
+    ) -> dict[str, ParameterEstimate]:
+        """Return the parameters of the point estimate's clusters, with their uncertainty.
+
+        Parameters
+        ----------
+        level : float
+            The probability of the credible intervals, between 0 and 1.
+        loss, seed
+            Which point estimate, as `point_estimate` takes them; the seed is also that of the
+            parameters, which are drawn.
+        draws : int
+            At most so many draws of the partition are used, evenly spread over all.
+
+        Returns
+        -------
+        dict of ParameterEstimate
+            Each has ``mean``, ``sd``, ``lower`` and ``upper``, arrays whose first axis is that
+            of the K clusters:
+
+            ==================== ========================================================
+            `Gaussian`           ``mean`` (K, d), ``covariance`` (K, d, d)
+            `DiagonalGaussian`   ``mean`` (K, d), ``variance`` (K, d)
+            `SphericalGaussian`  ``mean`` (K, d), ``variance`` (K,)
+            `Poisson`            ``rate`` (K, d)
+            `Bernoulli`          ``probability`` (K, d)
+            `Categorical`        ``probabilities`` (K, d, L), 0 beyond a column's categories
+            `Multinomial`        ``probabilities`` (K, V)
+            ==================== ========================================================
+
+        Notes
+        -----
+        The parameters of cluster ``k`` are those of a random member: for each draw an item of
+        ``k`` is chosen at random, and parameters are drawn given all items of that draw's
+        cluster that holds it. So the intervals account for the uncertainty of the partition
+        and for that of the parameters.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> means = post.cluster_parameters()["mean"]
+        >>> means.mean.shape, bool((means.lower < means.upper).all())
+        ((2, 1), True)
+        """
+        from mixwood.posterior.cluster_summary import parameter_estimates
+
+        self.data_for("cluster_parameters")
+        estimate = self.point_estimate(loss=loss, seed=seed)
+        return parameter_estimates(self, estimate, level=level, seed=seed, n_draws=draws)
+
+    def describe(
+        self,
+        words: Any = None,
+        level: float = 0.9,
+        loss: str = "vi",
+        seed: Any = 0,
+        draws: int = 1000,
+    ) -> Any:
+        """Return a table of the point estimate's clusters, one row each.
+
+        Parameters
+        ----------
+        words : sequence of str, optional
+            Names of the columns, for counts the vocabulary; `column_names` by default.
+        level : float
+            The probability of the credible intervals, between 0 and 1.
+        loss, seed, draws
+            As in `cluster_parameters`, which has more, and says what the intervals mean.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``size``, the number of members; ``probability``, that two random members are in
+            one cluster (of a single member, that it is alone); and for each column of the
+            data a parameter with the ends of its interval, ``low`` and ``high``: ``mean`` and
+            ``sd``, ``rate``, or ``probability``. Categorical columns have their ``mode`` and
+            its probability, counts their most probable ``words`` and the first one's
+            probability.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
+        >>> post.describe()["size"].tolist()
+        [3, 3]
+        """
+        from mixwood.posterior.cluster_summary import describe
+
+        self.data_for("describe")
+        estimate = self.point_estimate(loss=loss, seed=seed)
+        return describe(self, estimate, words=words, level=level, seed=seed, n_draws=draws)
+
+    # --- pictures
+
+    def plot_clusters(
+        self,
+        loss: str = "vi",
+        seed: Any = 0,
+        ax: Axes | None = None,
+        density: bool = True,
+        max_items: int = 10_000,
+    ) -> Axes:
+        """Draw the data by cluster of the point estimate.
+
+        One column: a histogram, each item below it, and the predictive density. Two columns:
+        the items, and contours of the predictive density within which lie 50, 90 and 99% of
+        them. More: the first two principal components, of standardized columns (of
+        `Multinomial`, the square roots of a row's shares; of `Categorical`, indicators). Hollow
+        marks are items that are in their cluster with a probability below 0.9. The legend has
+        the clusters' numbers, those of `describe`, if there are at most 20.
+
+        Parameters
+        ----------
+        loss, seed
+            Which point estimate, as `point_estimate` takes them.
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+        density : bool
+            Whether to draw the predictive density, a mean over at most 200 draws.
+        max_items : int
+            Of more items a random sample is drawn, and the title says so.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from mixwood.plots import plot_clusters
+
+        return plot_clusters(self, loss, seed, ax, density, max_items)
+
+    def plot_n_clusters(self, ax: Axes | None = None) -> Axes:
+        """Draw the posterior of the number of clusters; small marks are the single chains.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from mixwood.plots import plot_n_clusters
+
+        return plot_n_clusters(self, ax)
+
+    def plot_trace(self, name: str = "log_joint", ax: Axes | None = None) -> Axes:
+        """Draw how a quantity went, one line a chain.
+
+        Parameters
+        ----------
+        name : str
+            ``"log_joint"``, ``"n_clusters"``, ``"log_u"``, or one of the prior's random
+            parameters: ``"alpha"``, ``"log_alpha"``, ``"sigma"``, ``"theta"``.
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from mixwood.plots import plot_trace
+
+        return plot_trace(self, name, ax)
+
+    def plot_similarity(self, ax: Axes | None = None, max_items: int = 1000) -> Axes:
+        """Draw the probabilities that two items are in one cluster, as a heat map.
+
+        Items are in the order of the leaves of a tree (average linkage), so that those often
+        together are side by side.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+        max_items : int
+            Of more items a random sample is drawn, and the title says so.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from mixwood.plots import plot_similarity
+
+        return plot_similarity(self, ax, max_items)
+
+    def plot_dendrogram(
+        self, loss: str = "vi", seed: Any = 0, ax: Axes | None = None, leaves: int = 60
+    ) -> Axes:
+        """Draw a tree of the data under the model, coloured by the point estimate.
+
+        The tree is one that `mixwood.ibhc` grows, no part of the posterior; grey merges join
+        items of different clusters.
+
+        Parameters
+        ----------
+        loss, seed
+            Which point estimate, as `point_estimate` takes them; the seed is also the tree's.
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+        leaves : int
+            At most so many are drawn; see `Hierarchy.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from mixwood.plots import plot_dendrogram
+
+        return plot_dendrogram(self, loss, seed, ax, leaves)
+
+    # --- elsewhere
+
+    def to_arviz(self, log_likelihood: bool = False) -> Any:
+        """Return the draws as ArviZ wants them.
+
+        Parameters
+        ----------
+        log_likelihood : bool
+            Whether to add the group ``log_likelihood`` that ``arviz.loo`` needs. It costs
+            about one Gibbs sweep a draw and keeps one number for each item and draw.
+
+        Returns
+        -------
+        arviz.InferenceData or xarray.DataTree
+            The former from ArviZ before 1.0, the latter from then on. Group ``posterior``
+            has ``n_clusters``, ``log_u`` and the prior's parameters; ``sample_stats`` has
+            ``lp``, which is `log_joint`, and ``labels`` (dimension ``item``).
+        """
+        from mixwood.posterior.arviz import to_arviz
+
+        return to_arviz(self, log_likelihood=log_likelihood)
+
+    def save(
+        self, path: str | PathLike[str], include_data: bool = True, overwrite: bool = False
+    ) -> None:
+        """Write everything to the folder `path`; `mixwood.load` reads it back.
+
+        Parameters
+        ----------
+        path : str or path
+            A folder, made if it does not exist.
+        include_data : bool
+            Whether to write `X` too. Without it, what needs the data (prediction, for
+            example) is not possible after loading.
+        overwrite : bool
+            Whether to replace a posterior saved there before. Other files are never
+            touched, and a folder with none of ours is refused.
+        """
+        from mixwood.store.save import save
+
+        save(self, path, include_data=include_data, overwrite=overwrite)

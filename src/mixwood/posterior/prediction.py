@@ -1,0 +1,201 @@
+"""Prediction: the density of new rows, and the clusters that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood._support.checks import shown, whole_number
+from mixwood._support.seeding import seed_sequence
+from mixwood._support.threads import in_threads
+from mixwood.core import bind_family
+from mixwood.input.matrices import stacked
+from mixwood.posterior.draws import Draws
+from mixwood.posterior.predictive_mixture import (
+    DistinctClusters,
+    DrawWeights,
+    clusters_at_once,
+    flat_labels,
+    mixture_weights,
+)
+
+if TYPE_CHECKING:
+    from mixwood import _core
+    from mixwood._support.types import Data, FloatArray, IntArray
+
+__all__ = ["cluster_probabilities", "log_density", "log_density_per_draw", "sample_predictive"]
+
+#: How many new rows are compared with clusters at once: bounds the memory of a thread.
+_ROWS_AT_ONCE = 1024
+
+
+def log_density(draws: Draws, X: Any) -> FloatArray:
+    """Return ``log p(x | X)`` of each new row; see `Posterior.log_density`."""
+    data, family, new_family = _bound(draws, X)
+    mixture = mixture_weights(draws)
+    sums = _RowSums(new_family, mixture.new, columns=1)
+    for part, statistics in mixture.clusters.statistics(family):
+        sums.add(statistics, mixture.old[part], np.ones((len(statistics), 1)))
+    return np.asarray(sums.log_totals() + draws.resolved.row_constants(data))
+
+
+def cluster_probabilities(
+    draws: Draws, X: Any, estimate: IntArray, *, new: bool = False
+) -> FloatArray:
+    """Return the probability of each cluster of an estimate; see `Posterior.predict_proba`.
+
+    Parameters
+    ----------
+    draws : Draws
+        With their data.
+    X : array of shape (m, d)
+        New rows.
+    estimate : int array of shape (n,)
+        Labels of the items from 0 to K-1.
+    new : bool
+        Whether a new cluster is possible; it then comes last.
+    """
+    _, family, new_family = _bound(draws, X)
+    mixture = mixture_weights(draws)
+    sums = _RowSums(new_family, mixture.new if new else 0.0, columns=int(estimate.max()) + 1)
+    for part, statistics in mixture.clusters.statistics(family):
+        shares = mixture.clusters.shares(estimate, part)
+        sums.add(statistics, mixture.old[part], shares)
+    proportions = sums.proportions()
+    return proportions if new else proportions[:, :-1]
+
+
+def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
+    """Draw new rows; see `Posterior.sample_predictive`."""
+    size = whole_number(size, "size", at_least=1)
+    rng = np.random.default_rng(seed_sequence(seed))
+    X = draws.data_for("sample_predictive")
+    family = draws.resolved.bind(X)
+    mixture = mixture_weights(draws)
+    weights = np.append(mixture.old, mixture.new)
+    picked = rng.choice(len(weights), size=size, p=weights / weights.sum())
+    rows = []
+    step = max(2**20 // max(family.statistic_size, X.shape[1] ** 2), 1)
+    for start in range(0, size, step):
+        distinct, place = np.unique(picked[start : start + step], return_inverse=True)
+        statistics = np.zeros((len(distinct), family.statistic_size))  # of no rows: a new cluster
+        old = distinct < len(mixture.old)
+        statistics[old] = mixture.clusters.statistics_of(family, distinct[old])
+        parameters = draws.resolved.draw_parameters(statistics[place], rng)
+        rows.append(draws.resolved.draw_rows(parameters, np.arange(len(place)), rng, like=X))
+    return stacked(rows)
+
+
+def log_density_per_draw(draws: Draws, X: Any) -> FloatArray:
+    """Return each draw's part of `log_density`, shape (chain, draw, m)."""
+    data, family, new_family = _bound(draws, X)
+    weights, labels = DrawWeights.of(draws), flat_labels(draws)
+    log_new = weights.log_new[:, None] + new_family.log_alone()
+    values = np.empty(log_new.shape)
+    at_once = max(clusters_at_once(family) // int(draws.n_clusters.max()), 1)
+    for start in range(0, len(labels), at_once):
+        clusters = DistinctClusters.of(labels[start : start + at_once], draws.item_sizes)
+        log_old = weights.log_old(start + clusters.draw_of_id, clusters.sizes[clusters.ids])
+        statistics = clusters.statistics_of(family, np.arange(len(clusters)))
+        _fill_old(values[start : start + at_once], new_family, statistics, clusters, log_old)
+    np.logaddexp(values, log_new, out=values)
+    values += draws.resolved.row_constants(data) - weights.log_normalizer
+    return values.reshape(*draws.labels.shape[:2], -1)
+
+
+def _fill_old(
+    values: FloatArray,
+    new_family: _core.Family,
+    statistics: FloatArray,
+    clusters: DistinctClusters,
+    log_old: FloatArray,
+) -> None:
+    """Fill in, for each draw and new row, the log of the sum over the draw's own clusters."""
+
+    def fill(rows: slice) -> None:
+        table = new_family.log_predictive_table(statistics, rows.start, rows.stop)
+        for k, (start, stop) in enumerate(pairwise(clusters.starts)):
+            terms = table[:, clusters.ids[start:stop]] + log_old[start:stop]
+            peak = terms.max(axis=1)
+            values[k, rows] = peak + np.log(np.exp(terms - peak[:, None]).sum(axis=1))
+
+    _over_rows(new_family.n_rows, fill)
+
+
+class _RowSums:
+    """For each new row, sums of cluster weights times ``P(x | X_c)``, spread over columns.
+
+    Kept as multiples of ``exp(peak)``, the largest term so far, so that nothing underflows.
+    """
+
+    def __init__(self, new_family: _core.Family, new: float, columns: int) -> None:
+        self._family = new_family
+        with np.errstate(divide="ignore"):
+            self._peak = np.log(new) + new_family.log_alone()
+        self._sums = np.zeros((new_family.n_rows, columns + 1))
+        self._sums[:, -1] = 1.0  # the new cluster's
+
+    def add(self, statistics: FloatArray, weights: FloatArray, shares: FloatArray) -> None:
+        """Add clusters, given by statistics; `shares` has a row for each: how it is spread."""
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(weights)
+
+        def add_rows(rows: slice) -> None:
+            table = self._family.log_predictive_table(statistics, rows.start, rows.stop)
+            table += log_weights
+            peak = np.maximum(self._peak[rows], table.max(axis=1))
+            table -= peak[:, None]
+            self._sums[rows] *= np.exp(self._peak[rows] - peak)[:, None]
+            self._sums[rows, :-1] += np.exp(table, out=table) @ shares
+            self._peak[rows] = peak
+
+        _over_rows(self._family.n_rows, add_rows)
+
+    def log_totals(self) -> FloatArray:
+        """Return the log of the sum of all columns."""
+        return np.asarray(self._peak + np.log(self._sums.sum(axis=1)))
+
+    def proportions(self) -> FloatArray:
+        """Return the columns divided by their sum, the new cluster's last."""
+        return np.asarray(self._sums / self._sums.sum(axis=1, keepdims=True))
+
+
+def _bound(draws: Draws, X: Any) -> tuple[Data, _core.Family, _core.Family]:
+    """Return the new rows, checked, and the compiled family over the items and over them."""
+    items = draws.data_for("prediction")
+    model = replace(draws.model, likelihood=draws.resolved)
+    names = draws.resolved.names_in(X)
+    if draws.columns is not None and names is not None and names != draws.columns:
+        raise ValueError(
+            f"X must have the columns {shown(list(draws.columns))} of the data, in this order; "
+            f"{_difference(draws.columns, names)}"
+        )
+    new = draws.resolved.check(X, width=items.shape[1])
+    return new, draws.resolved.bind(items), bind_family(model, new)
+
+
+def _difference(wanted: Sequence[str], given: Sequence[str]) -> str:
+    """Return which columns lack or are too many, or else that they stand in another order."""
+    lacking = [name for name in wanted if name not in given]
+    too_many = [name for name in given if name not in wanted]
+    parts = [
+        f"{shown(names)} {what}"
+        for names, what in ((lacking, "missing"), (too_many, "not expected"))
+        if names
+    ]
+    return " and ".join(parts) or f"got {shown(list(given))}"
+
+
+def _over_rows(count: int, work: Callable[[slice], None]) -> None:
+    """Do the work for all rows, a fixed portion at a time: the threads do not change results."""
+    portions = [
+        slice(start, min(start + _ROWS_AT_ONCE, count)) for start in range(0, count, _ROWS_AT_ONCE)
+    ]
+    if len(portions) == 1:
+        work(portions[0])
+    else:
+        in_threads(work, portions)

@@ -1,0 +1,333 @@
+"""The exact tree-guided sampler in plain Python, to be read beside docs/theory/tree_sampler.md.
+
+The guide tree is given; nothing here builds one. Whatever decides which node, which items and in
+which order takes the tree and a set of rows, never the partition: that is what makes it exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import exp, inf, log
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from mixwood._support.types import Data, FloatArray
+from mixwood.model import Mixture
+from mixwood.reference.families import Family
+from mixwood.reference.gibbs import GibbsChain
+from mixwood.reference.priors import update_parameters
+from mixwood.reference.random import Stream
+
+__all__ = ["GuideTree", "TreeChain", "TwoSides", "node_laws"]
+
+#: what an allocation may do with a node: side 0, side 1, or this
+OPEN = 2
+#: no probability to open a node, and none of a side, is nearer to 0 or 1
+SMALLEST_OPEN, SMALLEST_SIDE = 1e-3, 1e-9
+
+#: takes a node and the probabilities of side 0, side 1 and OPEN; returns one of these
+Choose: TypeAlias = Callable[[int, Sequence[float]], int]
+
+
+class GuideTree:
+    """One binary tree over all rows, its nodes numbered depth first: 0 is the root.
+
+    Parameters
+    ----------
+    arrays : mapping
+        What the compiled chain's ``guide()`` returns. Of it are used ``leaves`` (how many there
+        are below each node), ``first`` and ``size`` (which places of ``rows`` are below it),
+        ``rows`` and ``log_dissimilarity``.
+    """
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self.leaves: list[int] = np.asarray(arrays["leaves"]).tolist()
+        self.log_d: list[float] = np.asarray(arrays["log_dissimilarity"]).tolist()
+        rows = np.asarray(arrays["rows"]).tolist()
+        spans = zip(arrays["first"], arrays["size"], strict=True)
+        self.rows = [tuple(rows[first : first + size]) for first, size in spans]
+        self.below = [frozenset(rows) for rows in self.rows]
+
+    def is_leaf(self, v: int) -> bool:
+        """Return whether `v` has no children; it may be of several rows all the same."""
+        return self.leaves[v] == 1
+
+    def children(self, v: int) -> tuple[int, int]:
+        """Return the left and the right child of an inner node."""
+        return v + 1, v + 2 * self.leaves[v + 1]
+
+    def highest_within(self, rows: Collection[int]) -> list[int]:
+        """Return the highest nodes that have none but these `rows`; large ones first."""
+        rows, found, waiting = frozenset(rows), [], [0]
+        for v in waiting:  # which grows on the way
+            if self.below[v] <= rows:
+                found.append(v)
+            elif not self.is_leaf(v):
+                waiting += self.children(v)
+        return sorted(found, key=lambda v: (-len(self.rows[v]), v))
+
+
+def node_laws(tree: GuideTree) -> tuple[FloatArray, FloatArray]:
+    """Return the weights by which nodes are drawn: as blocks, and as pairs of children.
+
+    Going down from the root, the tree is cut at ``v`` with probability ``s(v)``, the softened
+    ``1/(1+d)``. A block is a likely piece, a pair a doubtful one; a floor lets all be drawn.
+    """
+    nodes = range(len(tree.leaves))
+    reach, blocks, pairs = np.ones(len(nodes)), np.zeros(len(nodes)), np.zeros(len(nodes))
+    inner = np.array([not tree.is_leaf(v) for v in nodes])
+    for v in nodes:
+        other = 1 / (2 + abs(tree.log_d[v]))  # 1/(1 + d) if d is above 1, else its complement
+        one = 1.0 if not inner[v] else 1 - other if tree.log_d[v] < 0 else other
+        blocks[v] = reach[v] * one
+        pairs[v] = reach[v] * one * (1 - one)
+        if inner[v]:
+            reach[list(tree.children(v))] = reach[v] * (1 - one)
+    blocks += 0.1 * blocks.sum() / len(nodes)
+    pairs += np.where(inner, 0.1 * pairs.sum() / len(nodes), 0.0)
+    return blocks, pairs
+
+
+class TwoSides:
+    """Two clusters that grow around the two children of a node, and the probability of it.
+
+    It knows the tree, the data and the parameters, but not the partition of the chain.
+    """
+
+    def __init__(
+        self,
+        family: Family[Any],
+        X: FloatArray,
+        tree: GuideTree,
+        log_phi: Callable[[int, Any], float],
+        v: int,
+    ) -> None:
+        self.family, self.X, self.tree, self.log_phi = family, X, tree, log_phi
+        self.nodes = [[child] for child in tree.children(v)]
+        self.sizes = [len(tree.rows[child]) for child in tree.children(v)]
+        self.stats = [family.of(X[list(tree.rows[child])]) for child in tree.children(v)]
+        self.log_q = 0.0
+
+    def allocate(self, w: int, forbidden: int | None, choose: Choose) -> int | None:
+        """Send `w` to a side, or open it and send its children; return the side, if it is one.
+
+        An opened node must come out mixed: if its first child is on one side, the second may not
+        go there as a whole. So each division of the rows has one way that leads to it.
+        """
+        chances = self.chances(w, forbidden)
+        choice = choose(w, chances)
+        self.log_q += log(chances[choice])
+        if choice == OPEN:
+            left, right = self.tree.children(w)
+            self.allocate(right, self.allocate(left, None, choose), choose)
+            return None
+        self.join(w, choice)
+        return choice
+
+    def join(self, w: int, side: int) -> None:
+        """Let all of `w` join a side."""
+        self.nodes[side].append(w)
+        self.sizes[side] += len(self.tree.rows[w])
+        self.stats[side] = self.family.merge(self.stats[side], self._block(w))
+
+    def chances(self, w: int, forbidden: int | None) -> list[float]:
+        """Return the probabilities of side 0, side 1 and OPEN."""
+        opens = self._chance_to_open(w)
+        side = 1 / (1 + exp(min(self._log_weight(w, 1) - self._log_weight(w, 0), 700.0)))
+        side = min(max(side, SMALLEST_SIDE), 1 - SMALLEST_SIDE)
+        chances = [(1 - opens) * side, (1 - opens) * (1 - side), opens]
+        if forbidden is None:
+            return chances
+        chances[forbidden] = 0.0
+        return [chance / sum(chances) for chance in chances]
+
+    def _log_weight(self, w: int, side: int) -> float:
+        """Return the log of ``phi(h_{A+w}) / phi(h_A)``."""
+        size, stat = self.sizes[side], self.stats[side]
+        together = self.family.merge(stat, self._block(w))
+        return self.log_phi(size + len(self.tree.rows[w]), together) - self.log_phi(size, stat)
+
+    def _chance_to_open(self, w: int) -> float:
+        if self.tree.is_leaf(w):
+            return 0.0
+        d = exp(min(self.tree.log_d[w], 700.0))
+        return min(max(d / (1 + d), SMALLEST_OPEN), 1 - SMALLEST_OPEN)
+
+    def _block(self, w: int) -> Any:
+        return self.family.of(self.X[list(self.tree.rows[w])])
+
+
+def drawn(stream: Stream) -> Choose:
+    """Return choices by their probabilities."""
+
+    def choose(_: int, chances: Sequence[float]) -> int:
+        at = stream.uniform()
+        if at < chances[0]:
+            return 0
+        if at < chances[0] + chances[1] or chances[OPEN] == 0:
+            return 1 if chances[1] > 0 else 0
+        return OPEN
+
+    return choose
+
+
+class TreeChain(GibbsChain):
+    """A chain that moves blocks of a guide tree.
+
+    Parameters
+    ----------
+    model, X, labels, rng
+        As for `GibbsChain`; `labels` keep each leaf of the tree whole.
+    guide : mapping
+        The guide tree, as `GuideTree` takes it.
+    subtree_moves, split_moves, leaf_moves : int
+        How many of each an iteration makes.
+    """
+
+    def __init__(
+        self,
+        model: Mixture,
+        X: Data,
+        labels: Any,
+        rng: np.random.Generator,
+        *,
+        guide: Mapping[str, Any],
+        subtree_moves: int,
+        split_moves: int,
+        leaf_moves: int,
+    ) -> None:
+        super().__init__(model, X, labels, rng)
+        self.subtree_moves, self.split_moves = subtree_moves, split_moves
+        self.leaf_moves = leaf_moves
+        self.set_guide(GuideTree(guide))
+
+    def set_guide(self, tree: GuideTree) -> None:
+        """Go on with another tree."""
+        self.tree = tree
+        leaves = [v for v in range(len(tree.leaves)) if tree.is_leaf(v)]
+        self.leaves = sorted(leaves, key=lambda leaf: min(tree.rows[leaf]))
+        self.place = float(len(self.leaves))  # at the end: the next round begins
+        self.block_law, self.pair_law = (np.cumsum(weights) for weights in node_laws(tree))
+
+    def iterate(self, iterations: int = 1) -> None:
+        """Move blocks, split and merge, scan leaves, then move the parameters."""
+        for _ in range(iterations):
+            for _ in range(self.subtree_moves):
+                self.move_block(self._draw(self.block_law))
+            for _ in range(self.split_moves if self.pair_law[-1] > 0 else 0):
+                self.split_or_merge(self.draw_pair())
+            for leaf in [self.next_leaf() for _ in range(self.leaf_moves)]:
+                self.move_block(leaf)
+            update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
+
+    # --- which node: nothing here may look at the partition
+
+    def draw_pair(self) -> int:
+        """Draw the node whose children are the anchors of a split or merge."""
+        return self._draw(self.pair_law)
+
+    def next_leaf(self) -> int:
+        """Return the leaf that the scan visits next: round after round, each at its place.
+
+        The compiled chain gives leaves in doubt more places, if they are many; here each has one.
+        """
+        if self.place >= len(self.leaves):
+            self.place = self.stream.uniform()
+        leaf = self.leaves[int(self.place)]
+        self.place += 1
+        return leaf
+
+    def _draw(self, sums: FloatArray) -> int:
+        return int(np.searchsorted(sums, self.stream.uniform() * sums[-1], side="right"))
+
+    # --- the moves
+
+    def cluster_of(self, v: int) -> int | None:
+        """Return the cluster that all rows below `v` are in; None if there are several."""
+        clusters = {int(self.assignment[row]) for row in self.tree.rows[v]}
+        return clusters.pop() if len(clusters) == 1 else None
+
+    def move_block(self, v: int) -> None:
+        """Subtree Gibbs: let all of `v` leave its cluster and join one as a block."""
+        old = self.cluster_of(v)
+        if old is None:
+            return
+        rows, family = list(self.tree.rows[v]), self.family
+        block = family.of(self.X[rows])
+        self.assignment[rows] = -1
+        self._recount(old)
+        new = self.stream.pick(self.log_block_weights(len(rows), block))
+        if new == len(self.sizes):
+            if self.sizes[old] == 0:
+                new = old  # it was a cluster and stays one: it keeps its place in the list
+            else:
+                self.sizes.append(0)
+                self.stats.append(family.empty())
+        self.assignment[rows] = new
+        self._recount(new)
+        if self.sizes[old] == 0:
+            self._remove(old)
+
+    def log_block_weights(self, size: int, block: Any) -> FloatArray:
+        """Return ``log phi(h_{c+v})/phi(h_c)`` of each cluster, and ``log phi(h_v)``."""
+        weights = np.full(len(self.sizes) + 1, -inf)
+        for c, (there, stat) in enumerate(zip(self.sizes, self.stats, strict=True)):
+            if there > 0:
+                together = self.family.merge(stat, block)
+                weights[c] = self.log_phi(there + size, together) - self.log_phi(there, stat)
+        weights[-1] = self.log_phi(size, block)
+        return weights
+
+    def split_or_merge(self, v: int) -> None:
+        """Anchored split-merge: split around the two children of `v`, or merge their clusters."""
+        a, b = (self.cluster_of(child) for child in self.tree.children(v))
+        if a is None or b is None:
+            return
+        threshold = log(self.stream.positive_uniform())
+        S = np.flatnonzero((self.assignment == a) | (self.assignment == b)).tolist()
+        choose = drawn(self.stream) if a == b else self._replayed(a, b)
+        two = TwoSides(self.family, self.X, self.tree, self.log_phi, v)
+        for item in self.tree.highest_within(set(S) - self.tree.below[v]):
+            two.allocate(item, None, choose)
+        log_ratio = self.log_split_ratio(two)
+        if a == b and threshold <= log_ratio:
+            self._split(a, two)
+        elif a != b and threshold <= -log_ratio:
+            self._merge(a, b)
+
+    def _replayed(self, a: int, b: int) -> Choose:
+        """Return the choices that lead to the present clusters `a` and `b`."""
+        sides = {a: 0, b: 1, None: OPEN}
+        return lambda w, _: sides[self.cluster_of(w)]
+
+    def log_split_ratio(self, two: TwoSides) -> float:
+        """Return the log of ``phi(h_A) phi(h_B) / phi(h_{A+B}) / q``."""
+        both = self.log_phi(sum(two.sizes), self.family.merge(*two.stats))
+        return sum(map(self.log_phi, two.sizes, two.stats)) - both - two.log_q
+
+    # --- the list of clusters, in the order in which the compiled core keeps it
+
+    def _split(self, cluster: int, two: TwoSides) -> None:
+        """Put the side of fewer nodes at the end of the list."""
+        out = 1 if len(two.nodes[1]) <= len(two.nodes[0]) else 0
+        for node in two.nodes[out]:
+            self.assignment[list(self.tree.rows[node])] = len(self.sizes)
+        self.sizes.append(two.sizes[out])
+        self.stats.append(two.stats[out])
+        self.sizes[cluster], self.stats[cluster] = two.sizes[1 - out], two.stats[1 - out]
+
+    def _merge(self, a: int, b: int) -> None:
+        """Put all into the place of the one that has more highest nodes."""
+        pieces = [
+            len(self.tree.highest_within(np.flatnonzero(self.assignment == c).tolist()))
+            for c in (a, b)
+        ]
+        out, stay = (a, b) if pieces[0] < pieces[1] else (b, a)
+        self.assignment[self.assignment == out] = stay
+        self._recount(stay)
+        self._remove(out)
+
+    def _recount(self, c: int) -> None:
+        rows = np.flatnonzero(self.assignment == c)
+        self.sizes[c], self.stats[c] = len(rows), self.family.of(self.X[rows])

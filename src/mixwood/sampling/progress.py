@@ -1,0 +1,79 @@
+"""The progress bar: one line a chain, on a terminal or in a notebook, nothing elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mixwood.sampling.chain import ChainPlan
+
+__all__ = ["Progress"]
+
+
+class Progress(AbstractContextManager["Progress"]):
+    """Shows how far each chain is, its clusters, its joint and its speed."""
+
+    def __init__(self, plan: ChainPlan, numbers: Sequence[int], *, shown: bool) -> None:
+        self._plan = plan
+        self._numbers = numbers
+        self._bar: Any = None
+        if not shown:
+            return
+        # Imported only when something is shown.
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        console = Console(file=sys.stderr)
+        if not (console.is_terminal or console.is_jupyter):
+            return
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:>6.0f}/{task.total:.0f}"),
+            TextColumn("{task.fields[clusters]:>4} clusters"),
+            TextColumn("joint {task.fields[joint]:>12}"),
+            TextColumn("{task.fields[speed]:>7}/s"),
+            TimeRemainingColumn(),
+            console=console,
+        )
+
+    def __enter__(self) -> Progress:
+        if self._bar is not None:
+            self._bar.start()
+            self._tasks = [
+                self._bar.add_task(
+                    f"chain {k}", total=self._plan.iterations, clusters="", joint="", speed=""
+                )
+                for k in self._numbers
+            ]
+        return self
+
+    def update(self, chain: int, iterations: int, clusters: int, joint: float) -> None:
+        """Tell how far a chain is, by its place among the numbers."""
+        if self._bar is None:
+            return
+        task = self._bar.tasks[chain]
+        speed = f"{task.speed:.0f}" if task.speed else ""
+        phase = "warm-up" if iterations <= self._plan.warmup else "draws"
+        self._bar.update(
+            self._tasks[chain],
+            completed=iterations,
+            description=f"chain {self._numbers[chain]} {phase:<7}",
+            clusters=clusters,
+            joint=f"{joint:.1f}",
+            speed=speed,
+        )
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,258 @@
+"""`MixtureClustering`: the mixture as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        "mw.MixtureClustering needs scikit-learn 1.6 or newer, which is an extra: "
+        "pip install 'mixwood[sklearn]'"
+    ) from error
+
+from mixwood.likelihoods import Gaussian, Multinomial, Poisson, Product
+from mixwood.likelihoods.base import as_likelihood
+from mixwood.model import Mixture
+from mixwood.posterior.cluster_summary import item_certainty
+from mixwood.posterior.prediction import cluster_probabilities, log_density
+from mixwood.priors import NGGP, as_prior
+from mixwood.sampling.sample import sample
+from mixwood.trees.build import ibhc
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from mixwood._support.types import FloatArray, IntArray
+    from mixwood.likelihoods.base import Likelihood
+    from mixwood.posterior.draws import Draws
+    from mixwood.priors import Prior
+    from mixwood.samplers import Sampler
+
+__all__ = ["MixtureClustering"]
+
+
+class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
+    """Bayesian clustering that finds the number of clusters, for scikit-learn.
+
+    Parameters
+    ----------
+    likelihood : Likelihood, optional
+        The distribution of each cluster, `Gaussian()` by default.
+    prior : Prior, optional
+        The law of the partition, `NGGP()` by default.
+    sampler : str or sampler
+        As in `mixwood.sample`, like the next four.
+    draws, warmup, chains : int
+        Kept draws of each chain, iterations before them, and how many chains.
+    init : str or array
+        The partition to start from.
+    loss : {"vi", "binder"}
+        What the labels minimize in expectation.
+    n_jobs : int, optional
+        How many chains run at once.
+    random_state : int, Generator, RandomState or None
+        Where the randomness comes from.
+    progress : bool
+        Whether to show progress.
+
+    Attributes
+    ----------
+    labels_ : int64 array of shape (n,)
+        The point estimate; after `partial_fit` the labels of the last batch.
+    n_clusters_ : int
+        How many clusters there are.
+    probabilities_ : array of shape (n,)
+        The posterior probability of each item's cluster. Only after `fit`.
+    posterior_ : Posterior
+        All draws. Only after `fit`.
+    hierarchy_ : Hierarchy
+        The tree that grows. Only after `partial_fit`.
+    n_features_in_, feature_names_in_
+        How many columns the data have, and their names where they have some.
+
+    Notes
+    -----
+    Parameters of likelihood and prior can be searched as ``likelihood__r`` or
+    ``prior__alpha``; `score` is the mean log predictive density, so a search finds what
+    predicts held-out rows best.
+
+    Examples
+    --------
+    >>> model = MixtureClustering(draws=50, warmup=20, chains=2, random_state=0)
+    >>> model.fit_predict([[0.0], [9.0], [0.1], [9.1], [0.2], [9.2]])
+    array([0, 1, 0, 1, 0, 1])
+    >>> model.predict([[0.3], [8.5]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        likelihood: Likelihood | None = None,
+        prior: Prior | None = None,
+        sampler: str | Sampler = "tree",
+        draws: int = 1000,
+        warmup: int = 500,
+        chains: int = 4,
+        init: Any = "ibhc",
+        loss: str = "vi",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        self.likelihood = likelihood
+        self.prior = prior
+        self.sampler = sampler
+        self.draws = draws
+        self.warmup = warmup
+        self.chains = chains
+        self.init = init
+        self.loss = loss
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the likelihood and the prior, as ``likelihood__r``.
+
+        Where likelihood or prior is None, parameters of the default one are meant.
+        """
+        for name, default in (("likelihood", Gaussian), ("prior", NGGP)):
+            nested = any(key.startswith(f"{name}__") for key in params)
+            if nested and params.get(name, getattr(self, name)) is None:
+                params = {name: default(), **{k: v for k, v in params.items() if k != name}}
+        super().set_params(**params)
+        return self
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Draw from the posterior given the rows of `X`, and find the point estimate.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d)
+            One row an item.
+        y : ignored
+            As scikit-learn's conventions want it.
+
+        Returns
+        -------
+        self
+        """
+        rows = self._validated(X, reset=True)
+        posterior = sample(
+            self._model(),
+            rows,
+            sampler=self.sampler,
+            draws=self.draws,
+            warmup=self.warmup,
+            chains=self.chains,
+            init=self.init,
+            seed=self._seed(),
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+        )
+        if posterior.columns is None and hasattr(self, "feature_names_in_"):
+            posterior = replace(posterior, columns=tuple(self.feature_names_in_))
+        self.posterior_ = posterior
+        self.labels_ = posterior.point_estimate(loss=self.loss)
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        self.probabilities_ = item_certainty(posterior, self.labels_)
+        self.__dict__.pop("hierarchy_", None)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Put more rows into a tree that grows, `hierarchy_`, rather than draw a posterior.
+
+        The first call grows it with `mixwood.ibhc`, whose likelihood takes open parameters
+        from this first batch; further calls insert. What `fit` found before is forgotten.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (m, d)
+            The next rows.
+        y : ignored
+            As scikit-learn's conventions want it.
+
+        Returns
+        -------
+        self
+            ``labels_`` are those of these rows.
+        """
+        first = not hasattr(self, "hierarchy_")
+        rows = self._validated(X, reset=first)
+        if first:
+            self.hierarchy_ = ibhc(self._model(), rows, seed=self._seed())
+            self.labels_ = self.hierarchy_.labels.copy()
+            for name in ("posterior_", "probabilities_"):
+                self.__dict__.pop(name, None)
+        else:
+            self.labels_ = self.hierarchy_.insert(rows)
+        self.n_clusters_ = self.hierarchy_.n_clusters
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return how probable each cluster is for new rows, shape (m, n_clusters).
+
+        See `Posterior.predict_proba`; after `partial_fit` the clusters are those of the tree,
+        at the parameters at which it is judged.
+        """
+        check_is_fitted(self)
+        rows = self._validated(X, reset=False)
+        if hasattr(self, "hierarchy_"):
+            return cluster_probabilities(self._fitted_draws(), rows, self.hierarchy_.labels)
+        return cluster_probabilities(self._fitted_draws(), rows, self.labels_)
+
+    def predict(self, X: Any) -> IntArray:
+        """Return the most probable cluster of each new row, shape (m,)."""
+        return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.int64)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the log predictive density of each row, shape (m,)."""
+        check_is_fitted(self)
+        return log_density(self._fitted_draws(), self._validated(X, reset=False))
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Return the mean log predictive density of the rows."""
+        return float(self.score_samples(X).mean())
+
+    def _model(self) -> Mixture:
+        likelihood = Gaussian() if self.likelihood is None else as_likelihood(self.likelihood)
+        return Mixture(likelihood, NGGP() if self.prior is None else as_prior(self.prior))
+
+    def _fitted_draws(self) -> Draws:
+        if hasattr(self, "hierarchy_"):
+            return self.hierarchy_.as_draws()
+        return replace(self.posterior_, columns=None)  # the names of columns are checked already
+
+    def _seed(self) -> Any:
+        """Return the seed as `mixwood.sample` takes it."""
+        if isinstance(self.random_state, np.random.RandomState):
+            return int(self.random_state.randint(2**31))
+        return self.random_state
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """Return the rows as scikit-learn checks them; the likelihood looks closer."""
+        likelihood = self._model().likelihood
+        if isinstance(likelihood, Product):  # it reads tables of mixed type itself
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr" if isinstance(likelihood, Multinomial) else False,
+            ensure_all_finite="allow-nan" if likelihood.skips_missing else True,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        likelihood = self._model().likelihood
+        tags.input_tags.allow_nan = likelihood.skips_missing
+        tags.input_tags.sparse = isinstance(likelihood, Multinomial)
+        tags.input_tags.positive_only = isinstance(likelihood, (Multinomial, Poisson))
+        return tags

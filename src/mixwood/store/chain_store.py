@@ -1,0 +1,111 @@
+"""What one chain of a stored run writes: its draws as they come, and its checkpoints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from mixwood._support.types import FloatArray
+from mixwood.priors import Prior
+from mixwood.store.atomic_files import is_plain_folder, sync_folder
+from mixwood.store.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from mixwood.store.draw_store import DrawArrays
+from mixwood.store.folders import ARRAYS, CHAINS, LOCK, chain_folder
+from mixwood.store.load import STATE
+from mixwood.store.lock import locked
+
+__all__ = ["CHECKPOINT_SECONDS", "ChainStore"]
+
+#: A checkpoint is written so often; less often if that would take more than a share of the time.
+CHECKPOINT_SECONDS = 5.0
+LARGEST_SHARE = 0.05
+
+
+class ChainStore:
+    """The files of one chain, for one process at a time.
+
+    Parameters
+    ----------
+    run : path
+        The run folder.
+    chain : int
+        Which one.
+    prior : Prior
+        The model's; it says which scalars are kept.
+    shape : tuple of int
+        Chains and items of the run.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process is writing the chain.
+    """
+
+    def __init__(self, run: Path, chain: int, prior: Prior, shape: tuple[int, int]) -> None:
+        self._folder = chain_folder(run, chain)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for part in (run / CHAINS, self._folder):
+            if not is_plain_folder(part):
+                raise ValueError(f"{part} is a link, and nothing is written through one")
+        sync_folder(run / CHAINS)
+        self._held = ExitStack()
+        self._held.enter_context(locked(self._folder / LOCK))
+        self._chain = chain
+        self.arrays = DrawArrays.open(run / ARRAYS, prior, *shape)
+        path = self.path
+        self.checkpoint = read_checkpoint(path) if path.exists() else None
+        self._began = time.perf_counter() - (self.checkpoint.seconds if self.checkpoint else 0.0)
+        self._next = time.monotonic() + CHECKPOINT_SECONDS
+
+    @property
+    def path(self) -> Path:
+        """Where the checkpoint is."""
+        return self._folder / STATE
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return time.monotonic() >= self._next
+
+    def write_labels(self, first: int, labels: NDArray[Any]) -> None:
+        """Write draws from number `first` on, where a file begins."""
+        self.arrays.write_labels(self._chain, first, labels)
+
+    def write_scalars(self, first: int, values: Mapping[str, FloatArray]) -> None:
+        """Write the scalars of draws, likewise."""
+        self.arrays.write_scalars(self._chain, first, values)
+
+    def write_checkpoint(
+        self,
+        iterations: int,
+        draws: int,
+        random: Mapping[str, Any],
+        state: bytes,
+        stats: dict[str, Any],
+        error: str | None,
+    ) -> None:
+        """Write a checkpoint, after the draws that it counts."""
+        before = time.monotonic()
+        self.arrays.sync()
+        seconds = time.perf_counter() - self._began
+        self.checkpoint = Checkpoint(iterations, draws, seconds, dict(random), state, stats, error)
+        write_checkpoint(self.path, self.checkpoint)
+        after = time.monotonic()
+        self._next = after + max(CHECKPOINT_SECONDS, (after - before) / LARGEST_SHARE)
+
+    def read_labels(self, first: int, end: int) -> NDArray[Any]:
+        """Return draws that were written before."""
+        return self.arrays.read_labels(self._chain, first, end)
+
+    def read_scalars(self, first: int, end: int) -> dict[str, FloatArray]:
+        """Return scalars that were written before."""
+        return self.arrays.read_scalars(self._chain, first, end)
+
+    def close(self) -> None:
+        """Let other processes write."""
+        self._held.close()

@@ -1,0 +1,133 @@
+"""The draws on disk: one array of labels and one a scalar, each file some draws of one chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from mixwood._support.labels import LABEL_TYPES, label_type
+from mixwood._support.types import FloatArray
+from mixwood.posterior.draws import chain_parameter, random_parameters
+from mixwood.priors import Prior
+from mixwood.store.atomic_files import sync_folder
+from mixwood.store.zarr_array import (
+    CHUNK_ENTRIES,
+    Expected,
+    StoredArray,
+    make_group,
+    open_group,
+)
+
+__all__ = ["DrawArrays", "scalar_names"]
+
+GROUP = "draws"
+#: How many draws of a scalar one file holds at least, and of the labels at most.
+DRAWS_AT_ONCE = 1024
+
+
+def scalar_names(prior: Prior) -> tuple[str, ...]:
+    """Return the scalars that are kept of each draw."""
+    return ("log_joint", "log_u", *map(chain_parameter, random_parameters(prior)))
+
+
+@dataclass(frozen=True)
+class DrawArrays:
+    """The arrays of all chains."""
+
+    labels: StoredArray
+    scalars: dict[str, StoredArray]
+
+    @classmethod
+    def create(
+        cls, store: Path, prior: Prior, shape: tuple[int, int, int], clusters: int
+    ) -> DrawArrays:
+        """Make room for draws of the shape (chain, draw, item), with at most so many clusters."""
+        folder = make_group(store, GROUP)
+        items = shape[2]
+        rows = max(1, min(DRAWS_AT_ONCE, CHUNK_ENTRIES // items))
+        length = rows * -(-DRAWS_AT_ONCE // rows)  # files of scalars end where one of labels does
+        labels = StoredArray.create(
+            folder / "labels",
+            ("chain", "draw", "item"),
+            label_type(clusters),
+            shape,
+            (1, rows, min(items, CHUNK_ENTRIES)),
+        )
+        scalars = {
+            name: StoredArray.create(
+                folder / name, ("chain", "draw"), "float64", shape[:2], (1, length)
+            )
+            for name in scalar_names(prior)
+        }
+        sync_folder(folder)
+        return cls(labels, scalars)
+
+    @classmethod
+    def open(cls, store: Path, prior: Prior, chains: int, items: int) -> DrawArrays:
+        """Return the arrays of a run, or raise a ValueError that names the file that is wrong."""
+        expected = {name: Expected(("float64",), (chains, -1)) for name in scalar_names(prior)}
+        expected["labels"] = Expected(LABEL_TYPES, (chains, -1, items))
+        scalars = open_group(store, GROUP, expected)
+        labels = scalars.pop("labels")
+        for array in scalars.values():
+            if array.chunks[0] != 1 or labels.chunks[0] != 1 or array.chunks[1] % labels.chunks[1]:
+                raise ValueError(
+                    f"{array.folder} has chunks of shape {array.chunks}: it is damaged"
+                )
+        return cls(labels, scalars)
+
+    def resize(self, draws: int) -> None:
+        """Make room for so many draws a chain."""
+        for array in (self.labels, *self.scalars.values()):
+            array.resize((array.shape[0], draws, *array.shape[2:]))
+
+    @property
+    def label_rows(self) -> int:
+        """How many draws a file of labels holds."""
+        return self.labels.chunks[1]
+
+    @property
+    def scalar_rows(self) -> int:
+        """How many draws a file of scalars holds."""
+        return next(iter(self.scalars.values())).chunks[1]
+
+    def write_labels(self, chain: int, first: int, labels: NDArray[Any]) -> None:
+        """Write draws from number `first` on, where a file begins, as many as one holds at most."""
+        width = self.labels.chunks[2]
+        for k in range(0, labels.shape[1], width):
+            index = (chain, first // self.label_rows, k // width)
+            self.labels.write_chunk(index, labels[None, :, k : k + width])
+
+    def write_scalars(self, chain: int, first: int, values: Mapping[str, FloatArray]) -> None:
+        """Write the scalars of draws, likewise."""
+        for name, array in self.scalars.items():
+            array.write_chunk((chain, first // self.scalar_rows), values[name][None])
+
+    def sync(self) -> None:
+        """Flush the names of new files to the disk."""
+        for array in (self.labels, *self.scalars.values()):
+            sync_folder(array.folder)
+
+    def write(self, labels: NDArray[Any], scalars: Mapping[str, FloatArray]) -> None:
+        """Write the draws of all chains."""
+        for chain in range(labels.shape[0]):
+            for first in range(0, labels.shape[1], self.label_rows):
+                self.write_labels(chain, first, labels[chain, first : first + self.label_rows])
+            for first in range(0, labels.shape[1], self.scalar_rows):
+                rows = slice(first, first + self.scalar_rows)
+                self.write_scalars(chain, first, {k: v[chain, rows] for k, v in scalars.items()})
+        self.sync()
+
+    def read_labels(self, chain: int, first: int, end: int) -> NDArray[Any]:
+        """Return some draws of a chain."""
+        region = [(chain, chain + 1), (first, end), (0, self.labels.shape[2])]
+        return self.labels.read(region).reshape(end - first, -1)
+
+    def read_scalars(self, chain: int, first: int, end: int) -> dict[str, FloatArray]:
+        """Return the scalars of some draws of a chain."""
+        region = [(chain, chain + 1), (first, end)]
+        return {name: array.read(region).ravel() for name, array in self.scalars.items()}

@@ -1,0 +1,41 @@
+"""`Posterior.save`: a run folder without the states of the chains."""
+
+from __future__ import annotations
+
+import os
+
+from mixwood.posterior.posterior import Posterior
+from mixwood.store.draw_store import DrawArrays
+from mixwood.store.folders import ARRAYS, new_run
+from mixwood.store.manifest import Description, write_description
+
+__all__ = ["save"]
+
+
+def save(
+    posterior: Posterior,
+    path: str | os.PathLike[str],
+    *,
+    include_data: bool = True,
+    overwrite: bool = False,
+) -> None:
+    """Write `posterior` to the folder `path`; see `Posterior.save`."""
+    about = Description(
+        posterior.n_chains,
+        posterior.n_draws,
+        posterior.n_items,
+        posterior.columns,
+        posterior.model,
+        posterior.resolved,
+        posterior.settings,
+        posterior.stats,
+        posterior.X if include_data else None,
+    )
+    shape = (posterior.n_chains, posterior.n_draws, posterior.n_items)
+    scalars = {"log_joint": posterior.log_joint, "log_u": posterior.log_u, **posterior.parameters}
+    with new_run(path, overwrite) as folder:
+        # Labels dominate the size of a run, and most runs have few clusters.
+        clusters = int(posterior.n_clusters.max())
+        arrays = DrawArrays.create(folder / ARRAYS, posterior.model.prior, shape, clusters)
+        arrays.write(posterior.labels, scalars)
+        write_description(folder, about)

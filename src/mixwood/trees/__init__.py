@@ -1,0 +1,1 @@
+"""Bayesian hierarchical clustering: trees, `Hierarchy`, streams into weighted leaves."""

@@ -1,0 +1,298 @@
+"""Bayesian hierarchical clustering, greedy (`bhc`) and incremental (`ibhc`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import exp, inf, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood._support.checks import shown, whole_number
+from mixwood._support.labels import in_order_of_appearance
+from mixwood._support.seeding import seed_sequence
+from mixwood.core import bind_family
+from mixwood.model import Mixture
+from mixwood.priors import DirichletProcess, Prior, start_values
+from mixwood.reference.priors import Parameters, softplus, update_parameters
+from mixwood.reference.random import Stream
+from mixwood.trees.hierarchy import Hierarchy
+from mixwood.trees.recipe import Recipe, grow
+
+if TYPE_CHECKING:
+    from mixwood import _core
+    from mixwood._support.types import Data, IntArray
+
+__all__ = ["bhc", "ibhc", "ibhc_labels", "on_top_labels"]
+
+#: The most rows that `bhc` takes: it keeps a number for each pair.
+LARGEST_GREEDY = 20_000
+
+
+def bhc(model: Mixture, X: Any, rule: str = "balanced") -> Hierarchy:
+    """Cluster the rows of `X` hierarchically: again and again join the two nearest trees.
+
+    Deterministic. Time and memory grow with the square of the number of rows.
+
+    Parameters
+    ----------
+    model : Mixture
+        Likelihood and prior. Random parameters of the prior are taken at their means, and
+        ``u`` at its conditional mode for the expected number of clusters.
+    X : array, data frame or sparse matrix of shape (n, d)
+        At most 20,000 rows.
+    rule : {"balanced", "paper"}
+        Which trees are the nearest: as published those of smallest ``d``, at the ``u`` given
+        above. Then large trees join first even where that is barely right, and one broad
+        cluster takes in its neighbours. The balanced rule divides ``log d`` by the geometric
+        mean of the two sizes, and joins at a small ``u``, as `ibhc` does.
+
+    Returns
+    -------
+    Hierarchy
+        Its `labels` are the trees when every dissimilarity ``d`` exceeded 1, that is, when the
+        merges left had a probability below 1/2.
+
+    Notes
+    -----
+    Heller and Ghahramani's algorithm, with the potentials that Lee and Choi gave for every
+    normalized random measure; see `Hierarchy`.
+
+    Examples
+    --------
+    >>> tree = bhc(Mixture(), [[0.0], [9.0], [0.1], [9.1], [0.2], [9.2]])
+    >>> tree.n_clusters
+    2
+    """
+    _check_rule(rule)
+    given, data = _checked(model, X)
+    n = data.shape[0]
+    if n > LARGEST_GREEDY:
+        raise ValueError(
+            f"X has {n:,} rows and bhc takes at most {LARGEST_GREEDY:,}, since it looks at every "
+            "pair of rows; use mw.ibhc, whose time grows nearly linearly"
+        )
+    recipe = Recipe(given, prior_parameters(given.prior, n), rule, None)
+    forest = recipe.forest(bind_family(given, data))
+    rows = np.arange(n)
+    grow(recipe, forest, rows, greedy=True)
+    return Hierarchy(recipe, _own(data, X), forest, rows, greedy=True)
+
+
+def ibhc(
+    model: Mixture,
+    X: Any,
+    trials: int = 1,
+    rule: str = "balanced",
+    order: Any = None,
+    max_leaves: int | None = None,
+    seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    search: str = "index",
+) -> Hierarchy:
+    """Cluster the rows of `X` hierarchically, one row after the other.
+
+    Each row goes into the nearest tree, or becomes a new one; where that leaves a node that
+    is better seen as two clusters, the tree is cut there and the pieces are put in again (a
+    bounded number of times for each row, so it ends).
+
+    Parameters
+    ----------
+    model : Mixture
+        Likelihood and prior.
+    X : array, data frame or sparse matrix of shape (n, d)
+        One row an item.
+    trials : int
+        How many trees are built. The first grows at the means of the prior's random
+        parameters and the conditional mode of ``u``; before each further one they are drawn
+        given the clusters of the last. The tree of the highest evidence bound at the first
+        values is kept: bounds at different ones cannot be compared.
+    rule : {"balanced", "paper"}
+        How a row finds its place in a tree. The published rule grows deep trees, so that its
+        time is quadratic. The balanced one goes to the child in which the row is the more
+        typical while a node is judged one cluster, grows at a small ``u``, and in the end
+        joins trees that are better together.
+    order : array of shape (n,), optional
+        The order in which rows go in, a permutation of ``0..n-1``; random by default, and
+        another for each trial.
+    max_leaves : int, optional
+        Beyond so many leaves the tightest subtrees are collapsed into one weighted leaf
+        each, of which only the statistics are kept: first pairs of leaves that are judged
+        one cluster, then pairs that are better apart, and when there are more trees than
+        this, the smallest trees with their nearest. Between two such rounds `max_leaves`
+        rows, and at least 1,000, go in.
+    seed : int, SeedSequence, Generator or None
+        For the orders and the parameters. The same seed, data and options give the same tree.
+    search : {"index", "exact"}
+        How a row finds its nearest tree once there are dozens of them: through an index of
+        the trees, which may miss the nearest, or with a look at every one.
+
+    Returns
+    -------
+    Hierarchy
+
+    Examples
+    --------
+    >>> tree = ibhc(Mixture(), [[0.0], [9.0], [0.1], [9.1], [0.2], [9.2]], trials=3, seed=1)
+    >>> tree.labels
+    array([0, 1, 0, 1, 0, 1])
+    """
+    n_trials = whole_number(trials, "trials", at_least=1)
+    _check_rule(rule)
+    if not (isinstance(search, str) and search in ("index", "exact")):
+        raise ValueError(f"search must be 'index' or 'exact', got {shown(search)}")
+    if max_leaves is not None:
+        max_leaves = whole_number(max_leaves, "max_leaves", at_least=2)
+    rng = np.random.default_rng(seed_sequence(seed))
+    given, data = _checked(model, X)
+    n = data.shape[0]
+    fixed_order = None if order is None else _permutation(order, n)
+
+    family = bind_family(given, data)
+    data = _own(data, X)
+    first = prior_parameters(given.prior, int(given.likelihood.row_sizes(data).sum()))
+    parameters = replace(first)
+    best: Hierarchy | None = None
+    for trial in range(n_trials):
+        recipe = Recipe(given, first, rule, max_leaves, search, growth=replace(parameters))
+        rows = rng.permutation(n) if fixed_order is None else fixed_order
+        forest = recipe.forest(family)
+        grow(recipe, forest, rows)
+        tree = Hierarchy(recipe, data, forest, rows, greedy=False)
+        if best is None or tree.log_evidence_bound > best.log_evidence_bound:
+            best = tree
+        if trial + 1 < n_trials:
+            sizes = np.bincount(tree.labels).tolist()
+            update_parameters(given.prior, parameters, sizes, Stream(rng))
+    assert best is not None
+    return best
+
+
+def ibhc_labels(
+    model: Mixture,
+    family: _core.Family,
+    points: int,
+    seed: np.random.SeedSequence,
+    max_leaves: int | None = None,
+) -> IntArray:
+    """Return the labels that `ibhc` would find, without its tree.
+
+    Parameters
+    ----------
+    model : Mixture
+        With a resolved likelihood.
+    family : Family
+        The likelihood bound to the rows.
+    points : int
+        How many rows there are, those of weighted leaves one by one.
+    seed : SeedSequence
+        For the order.
+    max_leaves : int, optional
+        As for `ibhc`.
+    """
+    parameters = prior_parameters(model.prior, points)
+    recipe = Recipe(model, parameters, "balanced", max_leaves)
+    forest = recipe.forest(family)
+    grow(recipe, forest, np.random.default_rng(seed).permutation(family.n_rows))
+    return _clusters(forest)
+
+
+def on_top_labels(
+    model: Mixture, family: _core.Family, points: int, seed: np.random.SeedSequence
+) -> IntArray:
+    """Return the clusters of the paper's bad start; parameters as for `ibhc_labels`.
+
+    In random order each row goes on top of its nearest tree, or becomes one; never a cut.
+    """
+    recipe = Recipe(model, prior_parameters(model.prior, points), "balanced", None)
+    forest = recipe.forest(family)
+    forest.on_top(np.random.default_rng(seed).permutation(family.n_rows))
+    return _clusters(forest)
+
+
+def _clusters(forest: _core.Forest) -> IntArray:
+    leaves = forest.leaves()
+    return in_order_of_appearance(leaves["tree"][leaves["leaf_of_row"]])
+
+
+def prior_parameters(prior: Prior, n: int) -> Parameters:
+    """Return prior means, and ``u`` at its mode for the expected number of clusters.
+
+    Parameters
+    ----------
+    prior : Prior
+        Random parameters are taken at their means.
+    n : int
+        How many rows.
+
+    Examples
+    --------
+    >>> values = prior_parameters(DirichletProcess(alpha=2.0), 10)
+    >>> round(exp(values.log_u), 9)
+    5.0
+    """
+    values = start_values(prior)
+    parameters = Parameters(
+        0.0, log(values["alpha"]), values.get("sigma", 0.0), values.get("theta", 0.0)
+    )
+    parameters.log_u = log_u_mode(prior, parameters, n, prior.expected_clusters(n))
+    return parameters
+
+
+def log_u_mode(prior: Prior, parameters: Parameters, n: int, clusters: float) -> float:
+    """Return the mode of ``v = log u`` given how many clusters there are.
+
+    On ``v`` the log density is ``n v + (K sigma - n) s - alpha (tau^sigma - 1)`` with ``s =
+    log tau``, concave; for the Dirichlet process ``n v - (n + alpha) s``, whose mode is ``u =
+    n / alpha``. The slope has one zero, found between bounds.
+    """
+    if isinstance(prior, DirichletProcess):
+        return log(n) - parameters.log_alpha
+    from scipy.optimize import brentq
+
+    log_alpha, sigma = parameters.log_alpha, parameters.sigma
+
+    def slope(v: float) -> float:
+        """Slope times tau/u, without differences of large numbers: n/u + sigma (K - alpha ...)."""
+        exponent = log_alpha + sigma * softplus(v)
+        mass = exp(exponent) if exponent < 700 else inf
+        pull = n * exp(-v) if v > -700 else inf
+        value = pull + sigma * (clusters - mass)
+        return max(min(value, 1e300), -1e300)
+
+    low = high = 0.0
+    step = 1.0
+    while slope(low) <= 0:
+        low, step = low - step, 2 * step
+    step = 1.0
+    while slope(high) >= 0:
+        high, step = high + step, 2 * step
+    return float(brentq(slope, low, high, xtol=1e-12, rtol=1e-12))
+
+
+def _checked(model: Mixture, X: Any) -> tuple[Mixture, Data]:
+    """Return the model with an explicit likelihood, and checked data."""
+    if not isinstance(model, Mixture):
+        raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
+    resolved, data = model.likelihood.fitted_to(X)
+    return replace(model, likelihood=resolved), data
+
+
+def _check_rule(rule: Any) -> None:
+    if not (isinstance(rule, str) and rule in ("balanced", "paper")):
+        raise ValueError(f"rule must be 'balanced' or 'paper', got {shown(rule)}")
+
+
+def _own(data: Data, X: Any) -> Data:
+    """Return rows that the caller cannot write to later."""
+    return data.copy() if data is X or getattr(data, "base", None) is not None else data
+
+
+def _permutation(order: Any, n: int) -> IntArray:
+    rows = np.asarray(order)
+    if rows.shape != (n,) or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"order must be an array of {n} row numbers, one a row of X, got {shown(order)}"
+        )
+    if not np.array_equal(np.sort(rows), np.arange(n)):
+        raise ValueError(f"order must hold each of the numbers 0 to {n - 1} once")
+    return rows.astype(np.int64)

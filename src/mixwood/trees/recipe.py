@@ -1,0 +1,111 @@
+"""How the trees of `mixwood.bhc` and `mixwood.ibhc` grow, and let go of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mixwood.model import Mixture
+from mixwood.reference.priors import Parameters
+
+if TYPE_CHECKING:
+    from mixwood import _core
+    from mixwood._support.types import Data, IntArray
+
+__all__ = ["Recipe", "grow", "without_collapsed"]
+
+#: How many rows at least go in before the leaves beyond `max_leaves` are collapsed.
+SMALLEST_BATCH = 1000
+#: Of so many trees those that are near are joined after every insertion, of more only if as many
+#: rows went in.
+ALWAYS_JOINED = 200
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that a tree depends on beside the rows and their order; likelihood resolved.
+
+    The tree is judged at `parameters`, and grown at `growth` where that is given.
+    """
+
+    model: Mixture
+    parameters: Parameters
+    rule: str
+    max_leaves: int | None
+    search: str = "index"
+    growth: Parameters | None = None
+
+    def forest(self, family: _core.Family) -> _core.Forest:
+        """Return an empty compiled forest over the rows of `family`."""
+        from mixwood import _core
+        from mixwood.core import prior_arguments
+
+        p = self.parameters
+        kind = prior_arguments(self.model.prior)["prior"]
+        return _core.Forest(
+            family, kind, p.log_u, p.log_alpha, p.sigma, p.theta, self.rule, self.search
+        )
+
+
+def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool = False) -> None:
+    """Insert `rows` in this order; beyond `max_leaves` the tightest subtrees collapse.
+
+    With `greedy` they are joined by `bhc` instead, all at once, into an empty forest.
+
+    Any tree is a tree of the model, so it may grow at other values than those it is judged by.
+    The balanced rule always does, near ``u = 0``. At the posterior's own ``u`` of some ``n``,
+    two near points may be better apart (``kappa(1)^2 / kappa(2)`` is ``alpha sigma tau^sigma /
+    (1 - sigma)``), and a cluster of which no two points ever join is never found. In the end it
+    joins trees that are better together where they are judged.
+    """
+    from mixwood import _core
+
+    judged, p = recipe.parameters, recipe.growth or recipe.parameters
+    log_u = _core.GROWTH_LOG_U if recipe.rule == "balanced" else p.log_u
+    forest.set_parameters(log_u, p.log_alpha, p.sigma, p.theta)
+    rows = np.ascontiguousarray(rows, dtype=np.int64)
+    limit = recipe.max_leaves
+    batch = max(len(rows), 1) if limit is None else max(limit, SMALLEST_BATCH)
+    if greedy and len(rows):
+        forest.agglomerate(rows)
+    for start in range(0, 0 if greedy else len(rows), batch):
+        forest.insert(rows[start : start + batch])
+        if limit is not None:
+            forest.collapse(limit)
+    forest.set_parameters(judged.log_u, judged.log_alpha, judged.sigma, judged.theta)
+    few_trees = forest.n_trees <= max(ALWAYS_JOINED, len(rows))
+    if recipe.rule == "balanced" and not greedy and few_trees:
+        forest.join_trees()
+
+
+def without_collapsed(model: Mixture, X: Data, forest: _core.Forest) -> tuple[Data, IntArray]:
+    """Let go of the rows of collapsed leaves, but for the first of each.
+
+    Parameters
+    ----------
+    model : Mixture
+        With a resolved likelihood.
+    X : array or csr_array
+        The rows that the forest is over; all of them are in it.
+    forest : Forest
+        Goes on over the rows that are kept.
+
+    Returns
+    -------
+    kept : array or csr_array
+        A row for each leaf, in the order of `X`.
+    now : int array
+        Of each row of `X`: which of the kept ones stands for its leaf.
+    """
+    leaf_of_row = forest.leaves()["leaf_of_row"]
+    _, keep = np.unique(leaf_of_row, return_index=True)  # the first row of each leaf
+    keep.sort()
+    rows = np.full(leaf_of_row.shape[0], -1, dtype=np.int64)
+    rows[keep] = np.arange(len(keep))
+    of_leaf = np.empty(forest.n_leaves, dtype=np.int64)
+    of_leaf[leaf_of_row[keep]] = np.arange(len(keep))
+    kept = X[keep]
+    forest.rebind(model.likelihood.bind(kept), rows)
+    return kept, of_leaf[leaf_of_row]

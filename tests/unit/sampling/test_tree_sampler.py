@@ -1,0 +1,257 @@
+"""`Tree` as a user meets it, the books that its chain keeps, and what it freezes."""
+
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+import mixwood as mw
+from mixwood.core import make_chain
+from mixwood.reference.tree_sampler import GuideTree
+from mixwood.samplers import as_sampler
+from mixwood.store.json_codec import decode, encode
+
+X = np.random.default_rng(0).normal(size=(40, 2)) + 4 * (np.arange(40) % 3)[:, None]
+FAST = {"draws": 15, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
+
+
+def chain_of(sampler, likelihood, X, labels, prior=None, seed=0):
+    X = likelihood.check(X)
+    model = mw.Mixture(likelihood.resolve(X), prior or mw.NGGP())
+    labels = np.asarray(labels, dtype=np.int32)
+    return make_chain(model, X, labels, np.random.PCG64(seed), sampler)
+
+
+def leaves_of(chain):
+    """Return the rows of each leaf of the guide tree."""
+    tree = GuideTree(chain.guide())
+    return [rows for v, rows in enumerate(tree.rows) if tree.is_leaf(v)]
+
+
+# --- the class
+
+
+@pytest.mark.parametrize("name", ["subtree_moves", "split_moves", "leaf_moves", "rebuild"])
+def test_bad_numbers_are_refused(name):
+    with pytest.raises(ValueError, match=f"{name} must be at least 0, got -1"):
+        mw.Tree(**{name: -1})
+    with pytest.raises(TypeError, match=f"{name} must be a whole number, got 1.5"):
+        mw.Tree(**{name: 1.5})
+
+
+def test_bad_leaves_are_refused():
+    with pytest.raises(ValueError, match="max_leaves must be at least 1, got 0"):
+        mw.Tree(max_leaves=0)
+    with pytest.raises(TypeError, match="max_leaves must be a whole number, got 'all'"):
+        mw.Tree(max_leaves="all")
+
+
+def test_any_whole_number_reaches_the_core():
+    sampler = mw.Tree(0, 0, 0, rebuild=10**12, max_leaves=10**12)
+    chain_of(sampler, mw.Gaussian(), X, np.zeros(40)).iterate(3)
+
+
+def test_it_is_written_and_read_and_has_a_name():
+    sampler = mw.Tree(3, 1, max_leaves=7)
+    assert decode(encode(sampler, []), []) == sampler
+    assert as_sampler("tree") == mw.Tree()
+
+
+# --- runs
+
+
+def test_a_run_and_its_statistics():
+    post = mw.sample(mw.Mixture(), X, mw.Tree(6, 7, 8, rebuild=4), **FAST)
+    assert post.settings["sampler"].startswith("Tree(subtree_moves=6, split_moves=7")
+    for stats in post.stats:
+        moves = ["subtree", "split", "merge", "idle", "leaf", "parameters", "guide tree"]
+        assert list(stats) == moves
+        assert stats["subtree"]["proposed"] == 20 * 6
+        assert sum(stats[move]["proposed"] for move in ("split", "merge", "idle")) == 20 * 7
+        # every leaf once where warm-up ends, and a tree there, too
+        assert stats["leaf"]["proposed"] == 20 * 8 + 40
+        assert stats["guide tree"]["proposed"] == 1 + 1 + 15 // 4
+        for move in ("subtree", "leaf"):
+            assert 0 < stats[move]["accepted"] < stats[move]["proposed"]
+        for move in ("split", "merge"):
+            assert 0 <= stats[move]["accepted"] <= stats[move]["proposed"]
+            assert np.isfinite(stats[move]["mean_log_ratio"])
+
+
+def test_a_run_is_pickled_saved_and_loaded(tmp_path):
+    post = mw.sample(mw.Mixture(), X, "tree", **FAST)
+    post.save(tmp_path / "run")
+    for copy in (pickle.loads(pickle.dumps(post)), mw.load(tmp_path / "run")):
+        np.testing.assert_array_equal(copy.labels, post.labels)
+        assert copy.settings["sampler"] == post.settings["sampler"]
+        np.testing.assert_equal(copy.stats, post.stats)
+
+
+def test_a_chain_told_to_stop_has_its_books_in_order():
+    chain = chain_of(mw.Tree(10**9, 10**9, 10), mw.Gaussian(), X, np.zeros(40))
+    chain.stop()
+    chain.iterate()
+    chain.check()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("max_leaves", [None, 1, 2])
+def test_very_few_rows(n, max_leaves):
+    likelihood = mw.Gaussian(mean=[0.0], scale=[[1.0]])
+    sampler = mw.Tree(5, 5, 5, 2, max_leaves=max_leaves)
+    chain = chain_of(sampler, likelihood, np.arange(n)[:, None], np.zeros(n))
+    chain.iterate(20)
+    chain.freeze()
+    chain.iterate(20)
+    chain.check()
+    post = mw.sample(mw.Mixture(likelihood), np.arange(n)[:, None], mw.Tree(), **FAST)
+    assert np.all(np.isfinite(post.log_joint))
+
+
+@pytest.mark.parametrize("likelihood", [mw.Gaussian(), mw.Poisson(), mw.Multinomial()], ids=str)
+def test_rows_that_are_all_equal(likelihood):
+    post = mw.sample(mw.Mixture(likelihood), np.ones((30, 2)), mw.Tree(), **FAST)
+    assert np.all(np.isfinite(post.log_joint))
+
+
+# --- the books
+
+
+def test_books_are_right_after_many_moves(seed):
+    """10^5 moves, a new tree now and then; the partition on the tree recounted from its rows."""
+    X = np.random.default_rng(seed).normal(size=(80, 2)) * 2
+    sampler = mw.Tree(100, 100, 50, rebuild=25)
+    chain = chain_of(sampler, mw.Gaussian(), X, np.zeros(80), mw.NGGP(3.0, 0.5), seed)
+    for turn in range(45):
+        chain.iterate(10)
+        chain.check()
+        if turn == 10:
+            chain.freeze()
+    reports = {report["move"]: report for report in chain.reports()}
+    assert sum(reports[m]["proposed"] for m in ("subtree", "split", "merge", "idle", "leaf")) >= 1e5
+    assert min(reports[m]["accepted"] for m in ("subtree", "split", "merge", "leaf")) > 100
+
+
+def test_a_scan_leaves_out_most_rows_that_are_sure_of_their_cluster(seed):
+    """Many far clusters, and two that overlap: after warm-up an iteration visits some rows."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 60, 2500)
+    centres = np.stack([30.0 * (np.arange(60) % 8), 30.0 * (np.arange(60) // 8)], axis=1)
+    centres[1] = centres[0] + 2.0
+    X = centres[truth] + rng.normal(size=(2500, 2))
+    likelihood = mw.Gaussian(r=0.01, nu=6, scale=np.eye(2) * 5)
+    chain = chain_of(mw.Tree(), likelihood, X, truth, seed=seed)
+    chain.iterate(10)
+    chain.freeze()
+    visits = [{r["move"]: r for r in chain.reports()}["leaf"]["proposed"]]
+    for _ in range(10):
+        chain.iterate()
+        visits.append({r["move"]: r for r in chain.reports()}["leaf"]["proposed"])
+    chain.check()
+    assert np.all(np.diff(visits) < 2500)
+    assert np.all(np.diff(visits) == visits[-1] - visits[-2])
+    assert abs(chain.n_clusters - 59.5) < 5
+
+
+@pytest.mark.parametrize("max_leaves", [None, 12])
+def test_books_are_right_for_every_family(family_case, max_leaves, seed):
+    likelihood, X = family_case(50)
+    labels = np.random.default_rng(seed).integers(0, 6, 50)
+    sampler = mw.Tree(20, 20, 20, rebuild=6, max_leaves=max_leaves)
+    chain = chain_of(sampler, likelihood, X, labels, seed=seed)
+    for _ in range(12):
+        chain.iterate(5)
+        chain.check()
+
+
+def test_the_guide_tree_is_one_tree_over_the_rows(family_case):
+    likelihood, X = family_case(30)
+    guide = chain_of(mw.Tree(), likelihood, X, np.zeros(30)).guide()
+    tree = GuideTree(guide)
+    assert sorted(tree.rows[0]) == list(range(30))
+    for v in range(len(tree.leaves)):
+        if tree.is_leaf(v):
+            assert len(tree.rows[v]) == 1
+            assert guide["log_dissimilarity"][v] == -np.inf
+        else:
+            left, right = tree.children(v)
+            assert guide["parent"][left] == guide["parent"][right] == v
+            assert tree.rows[left] + tree.rows[right] == tree.rows[v]
+            assert np.isfinite(guide["log_dissimilarity"][v])
+
+
+# --- weighted leaves
+
+
+@pytest.mark.parametrize("max_leaves", [1, 5, 39])
+def test_rows_of_a_leaf_stay_together(max_leaves):
+    sampler = mw.Tree(5, 5, 5, 7, max_leaves=max_leaves)
+    chain = chain_of(sampler, mw.Gaussian(), X, np.arange(40))
+    sets = {frozenset(rows) for rows in leaves_of(chain)}
+    assert len(sets) <= max_leaves
+    for _ in range(30):
+        chain.iterate()
+        labels = chain.state()["labels"]
+        assert all(len(set(labels[list(rows)])) == 1 for rows in sets)
+    chain.freeze()
+    chain.iterate(20)
+    assert {frozenset(rows) for rows in leaves_of(chain)} == sets
+    assert chain.n_clusters <= max_leaves
+
+
+def test_as_many_leaves_as_rows_are_plain_ones():
+    runs = [
+        mw.sample(mw.Mixture(), X, mw.Tree(5, 5, 5, max_leaves=leaves), **FAST)
+        for leaves in (None, 40, 1000)
+    ]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.labels, runs[0].labels)
+
+
+# --- freezing
+
+
+def test_a_frozen_chain_grows_trees_that_do_not_see_its_state():
+    """Same stream, other partitions: same trees. The draws of u take the same uniforms here."""
+    trees = []
+    for labels in (np.zeros(40), np.arange(40), np.arange(40) % 3):
+        prior = mw.DirichletProcess(alpha=1.0)
+        chain = chain_of(mw.Tree(0, 0, 0, rebuild=1), mw.Gaussian(), X, np.zeros(40), prior)
+        chain.freeze()
+        chain.set_state(labels.astype(np.int32), -1.0, 0.0, 0.0, 0.0)
+        chain.iterate(3)
+        trees.append(chain.guide())
+    for tree in trees[1:]:
+        for name in ("parent", "rows", "log_dissimilarity"):
+            np.testing.assert_array_equal(tree[name], trees[0][name])
+
+
+def spread_of_dissimilarities(chain):
+    """Return by how much d of a pair of leaves varies over trees: it depends on u."""
+    seen = defaultdict(list)
+    for _ in range(40):
+        chain.iterate()
+        tree = GuideTree(chain.guide())
+        for v, rows in enumerate(tree.rows):
+            if len(rows) == 2:
+                seen[frozenset(rows)].append(tree.log_d[v])
+    return max(np.ptp(values) for values in seen.values())
+
+
+def test_reference_values_follow_the_chain_until_they_are_frozen():
+    chain = chain_of(mw.Tree(2, 2, 2, rebuild=1), mw.Gaussian(), X[:6], np.zeros(6))
+    assert spread_of_dissimilarities(chain) > 0.1
+    chain.freeze()
+    assert spread_of_dissimilarities(chain) < 1e-9
+    chain.freeze()  # a second time changes nothing
+    assert spread_of_dissimilarities(chain) < 1e-9
+
+
+def test_without_rebuild_the_tree_stays():
+    chain = chain_of(mw.Tree(2, 2, 2, rebuild=0), mw.Gaussian(), X, np.zeros(40))
+    before = chain.guide()
+    chain.iterate(100)
+    np.testing.assert_array_equal(chain.guide()["parent"], before["parent"])

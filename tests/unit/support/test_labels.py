@@ -1,0 +1,37 @@
+"""Label draws are kept in the smallest type that holds them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixwood as mw
+from mixwood._support.labels import label_buffers, one_array
+from mixwood.sampling import executor
+
+
+def test_buffers_widen_when_they_must():
+    narrow, wide = label_buffers(2, draws=3, n=4)
+    for k in range(3):
+        narrow.write(k, np.full((1, 4), k, dtype=np.int32))
+        wide.write(k, np.full((1, 4), 100**k, dtype=np.int32))
+    whole = one_array([narrow, wide])
+    assert whole.dtype == np.int16
+    np.testing.assert_array_equal(whole[:, :, 0], [[0, 1, 2], [1, 100, 10_000]])
+    parts = label_buffers(2, draws=3, n=4)
+    assert np.shares_memory(one_array(parts), parts[1].values)
+
+
+@pytest.mark.parametrize(("clusters", "kept"), [(3, np.int8), (300, np.int16)])
+def test_draws_are_the_same_whatever_the_block(clusters, kept, monkeypatch):
+    X = 1000.0 * np.arange(300)[:, None] % (1000 * clusters)
+    likelihood = mw.Gaussian(r=1e-6, nu=3.0, mean=[0.0], scale=[[1.0]])
+    model = mw.Mixture(likelihood, mw.DirichletProcess(alpha=1e9 if clusters > 3 else 1e-9))
+    options = {"draws": 7, "warmup": 2, "chains": 2, "seed": 1, "progress": False}
+    posts = []
+    for at_once in (2**20, 1000, 1):
+        monkeypatch.setattr(executor, "LABELS_AT_ONCE", at_once)
+        posts.append(mw.sample(model, X, init="singletons", **options))
+    assert posts[0].labels.dtype == kept
+    for other in posts[1:]:
+        np.testing.assert_array_equal(posts[0].labels, other.labels)
