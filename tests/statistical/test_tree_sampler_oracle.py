@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 import mixwood as mw
 from mixwood.core import make_chain
-from mixwood.reference import TreeChain, tree
+from mixwood.reference import TreeChain, tree_sampler
 from mixwood.testing import goodness_of_fit, long_chain_test
 
 # A new guide tree comes every few iterations: the posterior must stay under all of them.
@@ -82,7 +82,7 @@ def weighted_chain(model, X, rng, sampler):
     labels = np.zeros(X.shape[0], dtype=np.int32)
     chain = make_chain(model, X, labels, rng.bit_generator, sampler)
     chain.freeze()
-    guide = tree.GuideTree(chain.guide())
+    guide = tree_sampler.GuideTree(chain.guide())
     leaves = [rows for v, rows in enumerate(guide.rows) if guide.is_leaf(v)]
     return chain, [rows for rows in leaves if len(rows) > 1]
 
@@ -166,7 +166,7 @@ class OnlyEligiblePairs(TreeChain):
     def draw_pair(self):
         while True:
             v = super().draw_pair()
-            if None not in map(self.cluster_of, self.tree.children(v)):
+            if None not in map(self.cluster_of, self.tree_sampler.children(v)):
                 return v
 
 
@@ -185,7 +185,7 @@ class TreeFromThePartition(TreeChain):
         for _ in range(iterations):
             clusters = [np.flatnonzero(self.assignment == c) for c in range(len(self.sizes))]
             nested = [cascade(rows.tolist()) for rows in clusters]
-            self.set_guide(tree.GuideTree(arrays_of(cascade(nested))))
+            self.set_guide(tree_sampler.GuideTree(arrays_of(cascade(nested))))
             super().iterate()
 
 
@@ -197,14 +197,14 @@ def cascade(nodes):
     return together
 
 
-class NotRenormalized(tree.TwoSides):
+class NotRenormalized(tree_sampler.TwoSides):
     """After a forbidden side the others' probabilities enter q as if it were allowed."""
 
     def allocate(self, w, forbidden, choose):
         choice = choose(w, self.chances(w, forbidden))
         self.log_q += log(self.chances(w, None)[choice])
-        if choice == tree.OPEN:
-            left, right = self.tree.children(w)
+        if choice == tree_sampler.OPEN:
+            left, right = self.tree_sampler.children(w)
             self.allocate(right, self.allocate(left, None, choose), choose)
             return None
         self.join(w, choice)
@@ -247,7 +247,7 @@ def test_a_wrong_sampler_fails(wrong, run_twin, seed):
 def test_a_path_without_renormalization_fails(run_twin, seed, monkeypatch):
     right = fit_of_twin(run_twin, TreeChain, (0, 8, 0), *CROSSED, 1000, seed)
     assert right.passed(), right
-    monkeypatch.setattr(tree, "TwoSides", NotRenormalized)
+    monkeypatch.setattr(tree_sampler, "TwoSides", NotRenormalized)
     wrong = fit_of_twin(run_twin, TreeChain, (0, 8, 0), *CROSSED, 2000, seed)
     assert wrong.p_value < 1e-6, wrong
 
