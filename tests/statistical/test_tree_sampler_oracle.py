@@ -166,7 +166,7 @@ class OnlyEligiblePairs(TreeChain):
     def draw_pair(self):
         while True:
             v = super().draw_pair()
-            if None not in map(self.cluster_of, self.tree_sampler.children(v)):
+            if None not in map(self.cluster_of, self.tree.children(v)):
                 return v
 
 
@@ -204,7 +204,7 @@ class NotRenormalized(tree_sampler.TwoSides):
         choice = choose(w, self.chances(w, forbidden))
         self.log_q += log(self.chances(w, None)[choice])
         if choice == tree_sampler.OPEN:
-            left, right = self.tree_sampler.children(w)
+            left, right = self.tree.children(w)
             self.allocate(right, self.allocate(left, None, choose), choose)
             return None
         self.join(w, choice)
