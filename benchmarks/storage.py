@@ -75,7 +75,7 @@ def checkpoints() -> dict[str, Measurement]:
             written = time.perf_counter()
             found = read_checkpoint(Path(place) / "state")
         loading = time.process_time()
-        load_chain(model, X, sampler, family, found)
+        load_chain(model, X, sampler, family, state=found.state, random=found.random)
         results[f"checkpoint, 100,000 rows, {type(sampler).__name__}"] = {
             "megabytes": len(state) / 1e6,
             "cpu_seconds_to_save": saved - start,

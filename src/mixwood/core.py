@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,25 @@ from mixwood.samplers import PaperTree, Sampler, Slice, Tree
 
 if TYPE_CHECKING:
     from mixwood import _core
-    from mixwood.store.checkpoint import Checkpoint
 
-__all__ = ["bind_family", "load_chain", "make_chain", "prior_arguments"]
+__all__ = [
+    "MoveStatistics",
+    "bind_family",
+    "load_chain",
+    "make_chain",
+    "move_statistics",
+    "prior_arguments",
+]
+
+
+class MoveStatistics(TypedDict):
+    """What one kind of move did: how often, with which log acceptance ratios, for how long."""
+
+    proposed: int
+    accepted: int
+    seconds: float
+    mean_log_ratio: float
+    sd_log_ratio: float
 
 
 def _pair(value: object) -> tuple[float, float] | None:
@@ -117,22 +133,35 @@ def bind_family(model: Mixture, X: Data, sampler: Sampler | None = None) -> _cor
 
 
 def load_chain(
-    model: Mixture, X: Data, sampler: Sampler, family: _core.Family, checkpoint: Checkpoint
+    model: Mixture,
+    X: Data,
+    sampler: Sampler,
+    family: _core.Family,
+    *,
+    state: bytes,
+    random: Any,
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
-    """Return a compiled chain, and its random stream, where a checkpoint has left them.
+    """Return a compiled chain, and its random stream, as they were when they were saved.
 
     Raises
     ------
     ValueError
-        If the checkpoint is not one of such a chain.
+        If the state is not one of such a chain.
     """
     # It must start somewhere: where that is cheap. PaperTree grows a tree for each cluster.
     n = X.shape[0]
     labels = np.arange(n) if isinstance(sampler, PaperTree) else np.zeros(n)
     stream = np.random.PCG64(0)
     chain = make_chain(model, X, labels.astype(np.int32), stream, sampler, family)
-    chain.load_state(checkpoint.state)
-    if chain.iterations != checkpoint.iterations:
-        raise ValueError(f"its state is that of iteration {chain.iterations}")
-    stream.state = checkpoint.random
+    chain.load_state(state)
+    stream.state = random
     return chain, stream
+
+
+def move_statistics(chain: _core.Chain) -> dict[str, MoveStatistics]:
+    """Return what each kind of move of a chain did so far."""
+    found: dict[str, MoveStatistics] = {}
+    for report in chain.reports():
+        name: str = report.pop("move")
+        found[name] = MoveStatistics(**report)  # type: ignore[typeddict-item]
+    return found

@@ -188,20 +188,26 @@ class CountedArray(np.ndarray):
 
 
 def test_data_are_sent_once_to_dask(client):
-    from mixwood._support.seeding import chain_seeds
-    from mixwood.sampling.chain import ChainPlan
-    from mixwood.sampling.executor import Job, run_jobs
-    from mixwood.sampling.initial_partition import start_from
+    from mixwood.run_spec import RunSpec
+    from mixwood.sampling.executor import Job, run_in_memory
 
-    sampler, model = mw.Tree(), mw.Mixture(mw.Gaussian().resolve(X))
-    seeds = chain_seeds(np.random.SeedSequence(1), 4)
-    start = start_from("ibhc", model, X, sampler)
-    plan = ChainPlan(warmup=1, draws=1, thin=1)
-    job = Job(model, X.view(CountedArray), sampler, plan, None, 0.0, start, seeds)
+    spec = RunSpec(
+        model=mw.Mixture(),
+        resolved=mw.Gaussian().resolve(X),
+        data=X.view(CountedArray),
+        sampler=mw.Tree(),
+        init="ibhc",
+        seed=np.random.SeedSequence(1),
+        warmup=1,
+        draws=1,
+        thin=1,
+        chains=4,
+    )
+    job = Job(spec=spec, max_seconds=None, n_jobs=None, progress=False)
     assert sys.getsizeof(job) >= X.nbytes
     CountedArray.sent = 0
     with joblib.parallel_config("dask"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _, results = run_jobs(job, range(4), None, progress=False)
-    assert len(results) == 4
+        sinks, results = run_in_memory(job)
+    assert len(sinks) == len(results) == 4
     assert CountedArray.sent == 1

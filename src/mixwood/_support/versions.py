@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import platform
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 import numpy as np
 
-__all__ = ["differing", "versions"]
+__all__ = ["Versions", "differing", "versions"]
+
+
+class Versions(TypedDict, total=False):
+    """What the numbers of a run depend on beside its seed."""
+
+    mixwood: str
+    numpy: str
+    instruction_set: str
+    platform: str
+
 
 #: Where these are the same, so are the draws.
 DECISIVE = ("mixwood", "instruction_set", "platform")
 
 
-def versions() -> dict[str, str]:
+def versions() -> Versions:
     """Return versions, instruction set and system."""
     from mixwood import __version__, _core
 
@@ -25,7 +36,7 @@ def versions() -> dict[str, str]:
     }
 
 
-def differing(before: dict[str, Any], now: dict[str, str]) -> list[str]:
+def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return what is not as it was, in words, of all that decides about numbers.
 
     Examples

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from mixwood.core import bind_family
 from mixwood.experiments.cache import RunCache, digest_of_data
 from mixwood.experiments.protocol import Arm, Budget, Case, Experiment, Run, TimedChain, timed_run
-from mixwood.samplers import Gibbs
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -137,10 +136,12 @@ def _starts(case: Case, seeds: list[int], family: _core.Family) -> dict[int, NDA
     """Return the partition that each repeat starts from, the same for all samplers."""
     from joblib import Parallel, delayed
 
-    from mixwood.sampling.initial_partition import start_from
+    from mixwood.sampling.initial_partition import initial_labels
 
-    start = start_from(case.init, case.model, case.X, Gibbs())
     made = Parallel(n_jobs=-1, prefer="threads")(
-        delayed(start)(np.random.SeedSequence(seed), family) for seed in seeds
+        delayed(initial_labels)(
+            case.init, case.model, family, family.n_rows, np.random.SeedSequence(seed)
+        )
+        for seed in seeds
     )
     return dict(zip(seeds, made, strict=True))

@@ -15,11 +15,13 @@ from mixwood._support.labels import label_type
 from mixwood.likelihoods.weighted_leaves import Leaves
 from mixwood.model import Mixture
 from mixwood.priors import Prior
+from mixwood.run_spec import RunInformation
 
 if TYPE_CHECKING:
     from typing import Self
 
     from mixwood._support.types import Data, FloatArray
+    from mixwood.core import MoveStatistics
     from mixwood.likelihoods.base import Likelihood
 
 __all__ = ["Draws", "chain_parameter", "random_parameters"]
@@ -107,8 +109,8 @@ class Draws:
     model: Mixture
     resolved: Likelihood
     X: Data | None
-    stats: list[Any] = field(default_factory=list)
-    settings: dict[str, Any] = field(default_factory=dict)
+    stats: list[dict[str, MoveStatistics]] = field(default_factory=list)
+    settings: RunInformation = field(default_factory=RunInformation)
     columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:

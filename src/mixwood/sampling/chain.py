@@ -1,4 +1,4 @@
-"""One chain: how it is made from a model and data, and how it is run in slices.
+"""One chain on its way: it is run in slices of time, and hands its draws to a sink.
 
 Chains know nothing of threads or processes; those are in `mixwood.sampling.executor`.
 """
@@ -10,62 +10,33 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixwood._support.labels import LabelBuffer
+from mixwood.core import MoveStatistics, move_statistics
+from mixwood.run_spec import RunSpec
+from mixwood.sampling.sinks import SCALARS, Sink
+from mixwood.store.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from mixwood import _core
     from mixwood._support.types import FloatArray
-    from mixwood.store.chain_store import ChainStore
 
-__all__ = [
-    "ChainPlan",
-    "ChainResult",
-    "RunningChain",
-]
+__all__ = ["ChainResult", "RunningChain"]
 
 #: How long a chain runs before it comes back to Python, to report or to be told to stop.
 SLICE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class ChainPlan:
-    """How long a chain runs and what it keeps."""
-
-    warmup: int
-    draws: int
-    thin: int
-
-    @property
-    def iterations(self) -> int:
-        """How many iterations there are in all."""
-        return self.warmup + self.draws * self.thin
-
-    def draws_after(self, iterations: int) -> int:
-        """Return how many draws are kept after so many iterations."""
-        return max(iterations - self.warmup, 0) // self.thin
-
-
-@dataclass(frozen=True)
 class ChainResult:
-    """What one chain has drawn beside the labels, as far as it came.
-
-    A stored chain has its draws in the store, and no `values`.
-    """
+    """How a chain ended: how many of its draws count, what its moves did, why it failed."""
 
     n_draws: int
-    values: dict[str, FloatArray]
-    stats: dict[str, dict[str, Any]]
+    stats: dict[str, MoveStatistics]
     error: str | None = None
 
 
-#: The scalars that the core gives with every draw.
-SCALARS = ("log_joint", "log_u", "log_alpha", "sigma", "theta")
-
-
 class RunningChain:
-    """A chain on its way: the compiled chain and the arrays it fills.
+    """A chain on its way: the compiled chain, and the draws not yet handed over.
 
     Parameters
     ----------
@@ -73,15 +44,14 @@ class RunningChain:
         The compiled chain, which may have come some way.
     stream : BitGenerator
         Its random stream.
-    plan : ChainPlan
+    spec : RunSpec
         How far it goes.
-    labels : int32 array of shape (rows, n)
-        Where the core writes labels, the caller's; with a store, as many draws as one file of
-        labels holds.
     log_constant : float
         What the core leaves out of the joint.
-    room : ChainStore or LabelBuffer
-        Where draws go, and checkpoints too if it is a store.
+    sink : Sink
+        Where draws go.
+    began : float
+        When its work began, by the performance counter.
     deadline : float, optional
         When to stop, by the monotonic clock.
     """
@@ -90,39 +60,44 @@ class RunningChain:
         self,
         chain: _core.Chain,
         stream: np.random.BitGenerator,
-        plan: ChainPlan,
-        labels: NDArray[np.int32],
+        spec: RunSpec,
         log_constant: float,
-        room: ChainStore | LabelBuffer,
+        sink: Sink,
+        began: float,
         deadline: float | None = None,
     ) -> None:
-        self.plan = plan
         self.iterations = chain.iterations
         self.error: str | None = None
+        self._spec = spec
         self._chain = chain
         self._stream = stream
         self._log_constant = log_constant
+        self._sink = sink
         self._deadline = deadline
+        before = sink.checkpoint
+        self._began = began - (0.0 if before is None else before.seconds)
         self._stopped = self._cut = False
-        self._room = room if isinstance(room, LabelBuffer) else None
-        store = None if isinstance(room, LabelBuffer) else room
-        self._store = store
-        self._labels = labels
-        self._first = self._first_scalar = 0  # the draws that the arrays begin with
-        rows = plan.draws if store is None else store.arrays.scalar_rows
-        self._values: dict[str, FloatArray] = {name: np.empty(rows) for name in SCALARS}
-        if store is not None:
-            self._read_begun_files(store)
+        self._labels = np.empty((sink.label_rows, spec.items), dtype=np.int32)
+        self._values: dict[str, FloatArray] = {name: np.empty(sink.scalar_rows) for name in SCALARS}
+        # The draws that the blocks begin with. What is in a block that is not full is written
+        # again with more: it must be here.
+        self._first = self.n_draws // sink.label_rows * sink.label_rows
+        self._first_scalar = self.n_draws // sink.scalar_rows * sink.scalar_rows
+        if self.n_draws > self._first:
+            self._labels[: self.n_draws - self._first] = sink.read_labels(self._first, self.n_draws)
+        if self.n_draws > self._first_scalar:
+            for name, values in sink.read_scalars(self._first_scalar, self.n_draws).items():
+                self._values[name][: len(values)] = values
 
     @property
     def n_draws(self) -> int:
         """How many draws are made so far."""
-        return self.plan.draws_after(self.iterations)
+        return self._spec.draws_after(self.iterations)
 
     @property
     def finished(self) -> bool:
         """Whether nothing more is to be done."""
-        return self._stopped or self.iterations >= self.plan.iterations
+        return self._stopped or self.iterations >= self._spec.iterations
 
     def end(self) -> None:
         """Let the chain end after the iteration it is at; safe from any thread."""
@@ -134,7 +109,7 @@ class RunningChain:
         self._chain.stop()
 
     def advance(self) -> None:
-        """Run for a slice of time, in whole iterations, and store what is to be stored."""
+        """Run for a slice of time, in whole iterations, and hand over what is complete."""
         if self._stopped:
             return
         seconds = SLICE_SECONDS
@@ -144,13 +119,22 @@ class RunningChain:
                 self._stopped = True
                 return
         before = self.n_draws
-        room = min(len(self._labels), self.plan.draws - self._first)
+        self._run(seconds)
+        new = slice(before - self._first_scalar, self.n_draws - self._first_scalar)
+        self._values["log_joint"][new] += self._log_constant
+        self._write_full_blocks()
+        if self._sink.is_due and not self._stopped:
+            self._mark()
+
+    def _run(self, seconds: float) -> None:
+        """Let the compiled chain fill the blocks until one is full or the time is over."""
+        room = min(len(self._labels), self._spec.draws - self._first)
         at = self._first - self._first_scalar
         values = {name: array[at : at + room] for name, array in self._values.items()}
         try:
             self.iterations = self._chain.run(
-                self.plan.warmup,
-                self.plan.thin,
+                self._spec.warmup,
+                self._spec.thin,
                 self._labels[:room],
                 **values,
                 seconds=seconds,
@@ -160,80 +144,52 @@ class RunningChain:
             self.error = str(error)
             self.iterations = self._chain.iterations
             self._stopped = True
-        new = slice(before - self._first_scalar, self.n_draws - self._first_scalar)
-        self._values["log_joint"][new] += self._log_constant
-        if self._room is not None and self.n_draws - self._first == len(self._labels):
-            self._write_to(self._room)
-        if self._store is not None:
-            self._write_full_files(self._store)
-            if self._store.is_due and not self._stopped:
-                self._write_checkpoint(self._store)
 
-    def _write_to(self, room: LabelBuffer) -> None:
-        if self.n_draws > self._first:
-            room.write(self._first, self._labels[: self.n_draws - self._first])
-        self._first = self.n_draws
-
-    def finish(self) -> None:
-        """Store what is left."""
-        if self._store is None or self._cut:
-            return
-        before = self._store.checkpoint
-        if before is None or before.iterations < self.iterations:
-            self._write_checkpoint(self._store)
-
-    def close(self) -> None:
-        """Let go of the store: after this, nothing is done any more."""
-        if self._store is not None:
-            self._store.close()
-
-    def _read_begun_files(self, store: ChainStore) -> None:
-        """Fetch the draws in files that are not full: they are written anew with more."""
-        self._first = self.n_draws // len(self._labels) * len(self._labels)
-        rows = store.arrays.scalar_rows
-        self._first_scalar = self.n_draws // rows * rows
-        count, scalars = self.n_draws - self._first, self.n_draws - self._first_scalar
-        if count > 0:
-            self._labels[:count] = store.read_labels(self._first, self.n_draws)
-        if scalars > 0:
-            for name, values in store.read_scalars(self._first_scalar, self.n_draws).items():
-                self._values[name][:scalars] = values
-
-    def _write_full_files(self, store: ChainStore) -> None:
+    def _write_full_blocks(self) -> None:
         if self.n_draws - self._first == len(self._labels):
-            store.write_labels(self._first, self._labels)
+            self._sink.write_labels(self._first, self._labels)
             self._first = self.n_draws
-        if self.n_draws - self._first_scalar == store.arrays.scalar_rows:
-            store.write_scalars(self._first_scalar, self._values)
+        if self.n_draws - self._first_scalar == self._sink.scalar_rows:
+            self._sink.write_scalars(self._first_scalar, self._values)
             self._first_scalar = self.n_draws
 
-    def _write_checkpoint(self, store: ChainStore) -> None:
+    def _mark(self) -> None:
+        """Hand over the blocks that are not full, too, and let all draws count."""
         count, scalars = self.n_draws - self._first, self.n_draws - self._first_scalar
         if count > 0:
-            store.write_labels(self._first, self._labels[:count])
+            self._sink.write_labels(self._first, self._labels[:count])
         if scalars > 0:
             values = {name: array[:scalars] for name, array in self._values.items()}
-            store.write_scalars(self._first_scalar, values)
-        state = b"" if self.error is not None else self._chain.save_state()
+            self._sink.write_scalars(self._first_scalar, values)
+        self._sink.mark(self.n_draws, None if self._cut else self._checkpoint)
+
+    def _checkpoint(self) -> Checkpoint:
         random: Any = self._stream.state
-        store.write_checkpoint(
-            self.iterations, self.n_draws, random, state, self._stats(), self.error
+        return Checkpoint(
+            iterations=self.iterations,
+            draws=self.n_draws,
+            seconds=time.perf_counter() - self._began,
+            random=dict(random),
+            state=b"" if self.error is not None else self._chain.save_state(),
+            stats=move_statistics(self._chain),
+            error=self.error,
         )
+
+    def finish(self) -> None:
+        """Hand over what is left."""
+        before = self._sink.checkpoint
+        if before is None or before.iterations < self.iterations:
+            self._mark()
+
+    def close(self) -> None:
+        """Let go of the sink: after this, nothing is done any more."""
+        self._sink.close()
 
     def progress(self) -> tuple[int, int, float]:
         """Return iterations done, the number of clusters and the log joint."""
         joint = self._chain.log_joint() + self._log_constant
         return self.iterations, self._chain.n_clusters, joint
 
-    def _stats(self) -> dict[str, dict[str, Any]]:
-        return {report.pop("move"): report for report in self._chain.reports()}
-
     def result(self) -> ChainResult:
-        """Return the draws kept."""
-        if self._store is not None:
-            stored = self._store.checkpoint
-            return ChainResult(stored.draws if stored else 0, {}, self._stats(), self.error)
-        assert self._room is not None
-        self._write_to(self._room)
-        values = {name: array[: self.n_draws] for name, array in self._values.items()}
-        return ChainResult(self.n_draws, values, self._stats(), self.error)
+        """Return how it ended."""
+        return ChainResult(self._sink.n_draws, move_statistics(self._chain), self.error)

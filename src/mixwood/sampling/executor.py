@@ -12,70 +12,64 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixwood._support.labels import LabelBuffer, label_buffers, one_array
 from mixwood._support.threads import thread_count, wait_for
-from mixwood._support.types import Data
 from mixwood.core import bind_family, load_chain, make_chain
-from mixwood.model import Mixture
-from mixwood.samplers import Sampler
-from mixwood.sampling.chain import ChainPlan, ChainResult, RunningChain
-from mixwood.sampling.initial_partition import Start
+from mixwood.run_spec import RunSpec
+from mixwood.samplers import Tree
+from mixwood.sampling.chain import ChainResult, RunningChain
+from mixwood.sampling.initial_partition import initial_labels
 from mixwood.sampling.progress import Progress
+from mixwood.sampling.sinks import MemorySink, Sink, memory_sinks
+from mixwood.store.chain_store import ChainStore
+from mixwood.store.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from mixwood import _core
-    from mixwood.store.checkpoint import Checkpoint
 
-__all__ = ["Job", "run_jobs"]
+__all__ = ["Job", "run_in_folder", "run_in_memory"]
 
-#: How many labels the core writes before they go to where they are kept.
-LABELS_AT_ONCE = 2**20
 #: How long an interrupted chain may take to come to the end of its iteration.
 PATIENCE = 3.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
-    """All that the chains of one run have in common; it can be sent to another process.
+    """A run, and how it is to be run this time: what a process needs to run some of its chains."""
 
-    Where there is a `store`, a run folder, draws go there, and chains go on from their
-    checkpoints.
-    """
-
-    model: Mixture
-    X: Data
-    sampler: Sampler
-    plan: ChainPlan
+    spec: RunSpec
     max_seconds: float | None
-    log_constant: float
-    start: Start
-    seeds: Sequence[np.random.SeedSequence]
-    store: Path | None = None
+    n_jobs: int | None
+    progress: bool
+
+    def deadline(self) -> float | None:
+        """Return when to stop, by the monotonic clock, if it begins now."""
+        return None if self.max_seconds is None else time.monotonic() + self.max_seconds
 
     def __sizeof__(self) -> int:
         """Return the bytes of the data, so that joblib's Dask backend sends them only once."""
-        X = self.X
-        return int(X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes)
+        return self.spec.__sizeof__()
 
 
-def run_jobs(
-    job: Job, numbers: Sequence[int], n_jobs: int | None, progress: bool
-) -> tuple[NDArray[np.signedinteger], list[ChainResult]]:
-    """Run the chains of these numbers.
-
-    Returns
-    -------
-    labels : int array of shape (chain, draw, n)
-        Each chain's draws as far as it came; what is beyond means nothing. With a store they
-        are there, not here.
-    results : list of ChainResult
-        The rest, in the same order.
-    """
+def run_in_memory(job: Job) -> tuple[list[MemorySink], list[ChainResult]]:
+    """Run all chains of a run, and return each one's draws and how it ended."""
+    numbers = range(job.spec.chains)
     if _foreign_backend():
-        return _run_on_joblib(job, numbers, n_jobs)
-    return _run_in_threads(job, numbers, min(thread_count(n_jobs), len(numbers)), progress)
+        runs = _on_joblib(job, numbers, None)
+        return [sink for sink, _ in runs if sink is not None], [result for _, result in runs]
+    sinks = memory_sinks(job.spec, len(numbers))
+    return sinks, _run_in_threads(job, numbers, lambda number: sinks[number])
+
+
+def run_in_folder(job: Job, numbers: Sequence[int], folder: Path) -> list[ChainResult]:
+    """Run chains of these numbers from where the folder has them, their draws go there."""
+    if _foreign_backend():
+        return [result for _, result in _on_joblib(job, numbers, folder)]
+    return _run_in_threads(job, numbers, lambda number: _open_store(job.spec, number, folder))
+
+
+def _open_store(spec: RunSpec, number: int, folder: Path) -> ChainStore:
+    return ChainStore(folder, number, spec.model.prior, (spec.chains, spec.items))
 
 
 def _foreign_backend() -> bool:
@@ -87,120 +81,112 @@ def _foreign_backend() -> bool:
     return not isinstance(backend, (SequentialBackend, ThreadingBackend))
 
 
-def _run_on_joblib(
-    job: Job, numbers: Sequence[int], n_jobs: int | None
-) -> tuple[NDArray[np.signedinteger], list[ChainResult]]:
+def _on_joblib(
+    job: Job, numbers: Sequence[int], folder: Path | None
+) -> list[tuple[MemorySink | None, ChainResult]]:
     from joblib import Parallel, delayed
 
-    runs = Parallel(n_jobs=n_jobs)(delayed(_run_alone)(job, number) for number in numbers)
-    return np.stack([labels for labels, _ in runs]), [result for _, result in runs]
+    parallel = Parallel(n_jobs=job.n_jobs)
+    return list(parallel(delayed(_run_alone)(job, number, folder) for number in numbers))
 
 
-def _run_alone(job: Job, number: int) -> tuple[NDArray[np.signedinteger], ChainResult]:
+def _run_alone(job: Job, number: int, folder: Path | None) -> tuple[MemorySink | None, ChainResult]:
     """Run one chain in this process, its time limit counted from here."""
-    family = bind_family(job.model, job.X, job.sampler)
-    (room,) = _rooms(job, 1)
-    chain = _start(job, number, family, room, _deadline(job))
+    deadline = job.deadline()
+    family = bind_family(job.spec.explicit, job.spec.data, job.spec.sampler)
+    memory = None
+    sink: Sink
+    if folder is None:
+        sink = memory = memory_sinks(job.spec, 1)[0]
+    else:
+        sink = _open_store(job.spec, number, folder)
+    chain = _start(job.spec, number, family, sink, deadline)
     try:
         while not chain.finished:
             chain.advance()
         chain.finish()
     finally:
         chain.close()
-    result = chain.result()
-    return room.values, result
-
-
-def _rooms(job: Job, chains: int) -> list[LabelBuffer]:
-    """Return room for all draws of each chain, or for none where they are stored."""
-    return label_buffers(chains, job.plan.draws if job.store is None else 0, job.X.shape[0])
-
-
-def _deadline(job: Job) -> float | None:
-    return None if job.max_seconds is None else time.monotonic() + job.max_seconds
+    return memory, chain.result()
 
 
 def _start(
-    job: Job,
-    number: int,
-    family: _core.Family,
-    room: LabelBuffer,
-    deadline: float | None,
+    spec: RunSpec, number: int, family: _core.Family, sink: Sink, deadline: float | None
 ) -> RunningChain:
     """Return a chain at its start, or where its checkpoint is."""
-    n = job.X.shape[0]
-    if job.store is None:
-        chain, stream = _start_anew(job, number, family)
-        block = np.empty((min(job.plan.draws, max(1, LABELS_AT_ONCE // n)), n), dtype=np.int32)
-        return RunningChain(chain, stream, job.plan, block, job.log_constant, room, deadline)
-    from mixwood.store.chain_store import ChainStore
-
-    store = ChainStore(job.store, number, job.model.prior, (len(job.seeds), n))
+    began = time.perf_counter()
     try:
-        if store.checkpoint is None:
-            chain, stream = _start_anew(job, number, family)
+        if sink.checkpoint is None:
+            chain, stream = _start_anew(spec, number, family)
         else:
-            chain, stream = _load(job, family, store.checkpoint, store.path)
-        block = np.empty((store.arrays.label_rows, n), dtype=np.int32)
-        return RunningChain(chain, stream, job.plan, block, job.log_constant, store, deadline)
+            chain, stream = _load(spec, family, sink.checkpoint, sink.path)
+        return RunningChain(chain, stream, spec, spec.log_constant, sink, began, deadline)
     except BaseException:
-        store.close()
+        sink.close()
         raise
 
 
 def _load(
-    job: Job, family: _core.Family, checkpoint: Checkpoint, path: Path
+    spec: RunSpec, family: _core.Family, saved: Checkpoint, path: Path | None
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     try:
-        return load_chain(job.model, job.X, job.sampler, family, checkpoint)
+        chain, stream = load_chain(
+            spec.explicit, spec.data, spec.sampler, family, state=saved.state, random=saved.random
+        )
+        if chain.iterations != saved.iterations:
+            raise ValueError(f"its state is that of iteration {chain.iterations}")
     except ValueError as error:
-        raise ValueError(f"{path} cannot be gone on from: {error}") from error
+        raise ValueError(f"{path} cannot be resumed: {error}") from error
+    return chain, stream
 
 
 def _start_anew(
-    job: Job, number: int, family: _core.Family
+    spec: RunSpec, number: int, family: _core.Family
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
-    seed = job.seeds[number]
+    seed = spec.chain_seeds[number]
     stream = np.random.PCG64(seed)
-    labels = job.start(seed, family)
-    return make_chain(job.model, job.X, labels, stream, job.sampler, family), stream
+    points = int(spec.resolved.row_sizes(spec.data).sum())
+    # A sampler that keeps rows together, in few leaves, needs no more of them to start from.
+    limit = spec.sampler.max_leaves if isinstance(spec.sampler, Tree) else None
+    limit = limit if (limit or 0) > 1 else None
+    labels = initial_labels(spec.init, spec.explicit, family, points, seed, limit)
+    return make_chain(spec.explicit, spec.data, labels, stream, spec.sampler, family), stream
 
 
 def _run_in_threads(
-    job: Job, numbers: Sequence[int], workers: int, progress: bool
-) -> tuple[NDArray[np.signedinteger], list[ChainResult]]:
+    job: Job, numbers: Sequence[int], open_sink: Callable[[int], Sink]
+) -> list[ChainResult]:
     """Run the chains in slices, the one that is furthest behind first.
 
     So all chains have come about as far when the time is over, however few the threads.
     """
-    deadline = _deadline(job)
-    family = bind_family(job.model, job.X, job.sampler)
-    places = _rooms(job, len(numbers))
+    workers = min(thread_count(job.n_jobs), len(numbers))
+    deadline = job.deadline()
+    family = bind_family(job.spec.explicit, job.spec.data, job.spec.sampler)
     started: list[RunningChain] = []
 
-    def start(number: int, room: LabelBuffer) -> RunningChain:
-        chain = _start(job, number, family, room, deadline)
+    def start(number: int) -> RunningChain:
+        chain = _start(job.spec, number, family, open_sink(number), deadline)
         started.append(chain)
         return chain
 
     try:
         with ThreadPoolExecutor(workers) as pool:  # some grow trees first
-            chains = list(pool.map(start, numbers, places))
-        _run_in_slices(chains, job, numbers, workers, progress)
+            chains = list(pool.map(start, numbers))
+        _run_in_slices(chains, job, numbers, workers)
     finally:
         for chain in started:
             chain.close()
-    results = [chain.result() for chain in chains]
-    return one_array(places), results
+    return [chain.result() for chain in chains]
 
 
 def _run_in_slices(
-    chains: Sequence[RunningChain], job: Job, numbers: Sequence[int], workers: int, progress: bool
+    chains: Sequence[RunningChain], job: Job, numbers: Sequence[int], workers: int
 ) -> None:
     waiting: queue.PriorityQueue[tuple[int, int]] = queue.PriorityQueue()
     for k, chain in enumerate(chains):
         waiting.put((chain.iterations, k))
-    with Progress(job.plan, numbers, shown=progress) as display:
+    with Progress(job.spec, numbers, shown=job.progress) as display:
 
         def work() -> None:
             while True:
@@ -209,7 +195,7 @@ def _run_in_slices(
                 except queue.Empty:
                     return
                 chains[k].advance()
-                if progress:
+                if job.progress:
                     display.update(k, *chains[k].progress())
                 if chains[k].finished:
                     chains[k].finish()

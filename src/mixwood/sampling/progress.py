@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mixwood.sampling.chain import ChainPlan
+    from mixwood.run_spec import RunSpec
 
 __all__ = ["Progress"]
 
@@ -17,8 +17,8 @@ __all__ = ["Progress"]
 class Progress(AbstractContextManager["Progress"]):
     """Shows how far each chain is, its clusters, its joint and its speed."""
 
-    def __init__(self, plan: ChainPlan, numbers: Sequence[int], *, shown: bool) -> None:
-        self._plan = plan
+    def __init__(self, spec: RunSpec, numbers: Sequence[int], *, shown: bool) -> None:
+        self._spec = spec
         self._numbers = numbers
         self._bar: Any = None
         if not shown:
@@ -47,7 +47,7 @@ class Progress(AbstractContextManager["Progress"]):
             self._bar.start()
             self._tasks = [
                 self._bar.add_task(
-                    f"chain {k}", total=self._plan.iterations, clusters="", joint="", speed=""
+                    f"chain {k}", total=self._spec.iterations, clusters="", joint="", speed=""
                 )
                 for k in self._numbers
             ]
@@ -59,7 +59,7 @@ class Progress(AbstractContextManager["Progress"]):
             return
         task = self._bar.tasks[chain]
         speed = f"{task.speed:.0f}" if task.speed else ""
-        phase = "warm-up" if iterations <= self._plan.warmup else "draws"
+        phase = "warm-up" if iterations <= self._spec.warmup else "draws"
         self._bar.update(
             self._tasks[chain],
             completed=iterations,

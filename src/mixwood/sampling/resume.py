@@ -1,69 +1,26 @@
-"""Runs that are stored as they go: their beginning, `resume`, and what both do then."""
+"""`resume`: read what a stored run is, and run it."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from mixwood._support.checks import positive_number, whole_number
-from mixwood._support.seeding import chain_seeds
 from mixwood._support.threads import thread_count
 from mixwood._support.versions import differing, versions
 from mixwood.posterior.posterior import Posterior
-from mixwood.sampling.chain import ChainPlan
-from mixwood.sampling.executor import Job, run_jobs
-from mixwood.sampling.initial_partition import start_from
-from mixwood.sampling.sample import warn_or_refuse
+from mixwood.run_spec import RunInformation
+from mixwood.sampling.executor import Job
+from mixwood.sampling.initial_partition import checked_init
+from mixwood.sampling.stored import continue_run
 from mixwood.store.draw_store import DrawArrays
-from mixwood.store.folders import ARRAYS, LOCK, existing_run, new_run
-from mixwood.store.load import read_checkpoints, read_posterior
+from mixwood.store.folders import ARRAYS, LOCK, existing_run
+from mixwood.store.load import read_checkpoints
 from mixwood.store.lock import locked
-from mixwood.store.manifest import (
-    FAULTS,
-    Description,
-    Plan,
-    change_draws,
-    read_description,
-    write_description,
-)
+from mixwood.store.manifest import FAULTS, Manifest, change_draws, check_resumable, read_manifest
 
-__all__ = ["begin", "resume"]
-
-
-def begin(
-    path: str | PathLike[str],
-    about: Description,
-    job: Job,
-    n_jobs: int | None,
-    progress: bool,
-) -> Posterior:
-    """Make a run folder, and run what it describes.
-
-    Parameters
-    ----------
-    path : str or path
-        Where nothing is yet, or an empty folder.
-    about : Description
-        Of the run.
-    job : Job
-        The chains, whose draws go to the folder.
-    n_jobs : int or None
-        As for `mixwood.sample`.
-    progress : bool
-        Likewise.
-    """
-    shape = (about.chains, about.draws, about.items)
-    with new_run(path) as folder:
-        DrawArrays.create(folder / ARRAYS, about.model.prior, shape, clusters=about.items)
-        write_description(folder, about)
-    run = existing_run(path)
-    with locked(run / LOCK):
-        return _go_on(run, about, replace(job, store=run), n_jobs, progress)
+__all__ = ["resume"]
 
 
 def resume(
@@ -131,44 +88,36 @@ def resume(
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     asked = None if draws is None else whole_number(draws, "draws", at_least=1)
     thread_count(n_jobs)  # or it says what is wrong
-    _plan_of(folder, read_description(folder))  # before a lock is left in what is no such run
+    check_resumable(folder)  # before a lock is left in what is no such run
     with locked(folder / LOCK):
-        about = read_description(folder)
-        plan = _plan_of(folder, about)
+        manifest = read_manifest(folder)
         if asked is not None:
-            about = _with_draws(folder, about, asked)
-        _warn_of_differences(folder, about.settings)
+            manifest = _with_draws(folder, manifest, asked)
+        _warn_of_differences(folder, manifest.settings)
         try:
-            return _go_on(folder, about, _job(folder, about, plan, limit), n_jobs, progress)
+            spec = manifest.spec()
+            checked_init(spec.init, spec.items)
+            job = Job(spec=spec, max_seconds=limit, n_jobs=n_jobs, progress=progress)
+            return continue_run(folder, manifest, job)
         except FAULTS as error:
             if isinstance(error, OSError) or str(folder) in str(error):
                 raise
-            raise ValueError(f"{folder} cannot be gone on with: {error}") from error
+            raise ValueError(f"{folder} cannot be resumed: {error}") from error
 
 
-def _plan_of(folder: Path, about: Description) -> Plan:
-    """Return the plan of a run that can be resumed."""
-    if about.plan is None or about.X is None:
-        raise ValueError(
-            f"{folder} cannot be resumed: it is a posterior that was saved, without the states "
-            "of its chains. mixwood.sample(..., store=path) writes runs that can be"
-        )
-    return about.plan
-
-
-def _with_draws(folder: Path, about: Description, draws: int) -> Description:
+def _with_draws(folder: Path, manifest: Manifest, draws: int) -> Manifest:
     """Change how many draws are asked for."""
-    made = max(0 if one is None else one.draws for one in read_checkpoints(folder, about))
+    made = max(0 if one is None else one.draws for one in read_checkpoints(folder, manifest))
     if draws < made:
         raise ValueError(f"draws must be at least {made}, the draws that {folder} has already")
-    if draws != about.draws:
-        arrays = DrawArrays.open(folder / ARRAYS, about.model.prior, about.chains, about.items)
-        arrays.resize(draws)
+    if draws != manifest.draws:
+        prior = manifest.model.prior
+        DrawArrays.open(folder / ARRAYS, prior, manifest.chains, manifest.items).resize(draws)
         change_draws(folder, draws)
-    return replace(about, draws=draws, settings=about.settings | {"draws": draws})
+    return manifest.with_draws(draws)
 
 
-def _warn_of_differences(folder: Path, settings: dict[str, Any]) -> None:
+def _warn_of_differences(folder: Path, settings: RunInformation) -> None:
     changed = differing(settings, versions())
     if changed:
         warnings.warn(
@@ -177,40 +126,3 @@ def _warn_of_differences(folder: Path, settings: dict[str, Any]) -> None:
             RuntimeWarning,
             stacklevel=3,
         )
-
-
-def _job(folder: Path, about: Description, plan: Plan, max_seconds: float | None) -> Job:
-    """Return the chains that the description says."""
-    assert about.X is not None
-    model = replace(about.model, likelihood=about.resolved)
-    return Job(
-        model,
-        about.X,
-        plan.sampler,
-        ChainPlan(plan.warmup, about.draws, plan.thin),
-        max_seconds,
-        float(np.sum(about.resolved.row_constants(about.X))),
-        start_from(plan.init, model, about.X, plan.sampler),
-        chain_seeds(plan.seed, about.chains),
-        folder,
-    )
-
-
-def _go_on(
-    folder: Path, about: Description, job: Job, n_jobs: int | None, progress: bool
-) -> Posterior:
-    """Run the chains that are not finished, and return what there is then."""
-    before = read_checkpoints(folder, about)
-    numbers = [k for k, one in enumerate(before) if one is None or one.draws < about.draws]
-    for k in numbers:
-        one = before[k]
-        if one is not None and one.error is not None:
-            raise RuntimeError(f"{folder}: chain {k} cannot go on ({one.error})")
-    errors = []
-    if numbers:
-        _, results = run_jobs(job, numbers, n_jobs, progress)
-        errors = [result.error for result in results if result.error is not None]
-    checkpoints = read_checkpoints(folder, about)
-    shortest = min(0 if one is None else one.draws for one in checkpoints)
-    warn_or_refuse(shortest, about.draws, errors, f"; mixwood.resume({str(folder)!r}) goes on")
-    return read_posterior(folder, about, checkpoints)

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from mixwood._support.checks import positive_number, shown, whole_number
-from mixwood._support.seeding import chain_seeds, seed_sequence
+from mixwood._support.labels import one_array
+from mixwood._support.memory import available_bytes
+from mixwood._support.seeding import seed_sequence
 from mixwood._support.threads import thread_count
 from mixwood._support.versions import versions
 from mixwood.core import bind_family
 from mixwood.likelihoods.leaf_data import read_data
 from mixwood.model import Mixture
 from mixwood.posterior.posterior import Posterior
+from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec
 from mixwood.samplers import Sampler, Tree, as_sampler
-from mixwood.sampling.chain import ChainPlan
-from mixwood.sampling.executor import Job, run_jobs
-from mixwood.sampling.initial_partition import start_from
+from mixwood.sampling.executor import Job, run_in_memory
+from mixwood.sampling.initial_partition import checked_init
+from mixwood.sampling.stored import begin, warn_or_refuse
+from mixwood.store.folders import check_destination
 
-__all__ = ["MOST_CHAINS", "sample", "warn_or_refuse"]
-
-#: Each chain has a seed, and on disk a folder.
-MOST_CHAINS = 2**16
+__all__ = ["sample"]
 
 
 def sample(
@@ -97,112 +97,67 @@ def sample(
     """
     if not isinstance(model, Mixture):
         raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
-    chosen = as_sampler(sampler)
-    plan = ChainPlan(
-        warmup=whole_number(warmup, "warmup", at_least=0),
-        draws=whole_number(draws, "draws", at_least=1),
-        thin=whole_number(thin, "thin", at_least=1),
-    )
-    n_chains = whole_number(chains, "chains", at_least=1, at_most=MOST_CHAINS)
+    # What is cheap to check comes first, the data last.
+    decided: dict[str, Any] = {
+        "sampler": as_sampler(sampler),
+        "warmup": whole_number(warmup, "warmup", at_least=0),
+        "draws": whole_number(draws, "draws", at_least=1),
+        "thin": whole_number(thin, "thin", at_least=1),
+        "chains": whole_number(chains, "chains", at_least=1, at_most=MOST_CHAINS),
+    }
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     thread_count(n_jobs)  # or it says what is wrong
-    sequence = seed_sequence(seed)
+    decided["seed"] = seed_sequence(seed)
     resolved, data = read_data(model.likelihood, X)
-    explicit = replace(model, likelihood=resolved)
-    start = start_from(init, explicit, data, chosen)
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
     if data is X or getattr(data, "base", None) is not None:
         data = data.copy()
-    settings = {
-        "sampler": repr(chosen),
-        "draws": plan.draws,
-        "warmup": plan.warmup,
-        "thin": plan.thin,
-        "chains": n_chains,
-        "init": init if isinstance(init, str) else "labels",
-        "max_seconds": limit,
-        "seed": {"entropy": sequence.entropy, "spawn_key": list(sequence.spawn_key)},
-        **versions(),
-    }
-    constant = float(np.sum(resolved.row_constants(data)))
-    seeds = chain_seeds(sequence, n_chains)
-    job = Job(explicit, data, chosen, plan, limit, constant, start, seeds)
-    names = resolved.names_in(X)
+    spec = RunSpec(
+        model=model,
+        resolved=resolved,
+        data=data,
+        names=resolved.names_in(X),
+        init=checked_init(init, data.shape[0]),
+        **decided,
+    )
+    information: RunInformation = {**spec.information, "max_seconds": limit, **versions()}
+    job = Job(spec=spec, max_seconds=limit, n_jobs=n_jobs, progress=progress)
     if store is None:
-        return _run(job, model, settings, names, n_jobs, progress)
-    from mixwood.sampling.resume import begin
-    from mixwood.store.folders import check_destination
-    from mixwood.store.manifest import Description, Plan
-
+        return _in_memory(job, information)
     check_destination(store)
     with warnings.catch_warnings():  # they come once more when the chains start
         warnings.simplefilter("ignore")
-        bind_family(explicit, data, chosen)  # what cannot be run shall make no folder
-    labels = init if isinstance(init, str) else np.asarray(init)
-    going = Plan(chosen, labels, sequence, plan.warmup, plan.thin)
-    about = Description(
-        n_chains, plan.draws, data.shape[0], names, model, resolved, settings, [], data, going
-    )
-    return begin(store, about, job, n_jobs, progress)
+        bind_family(spec.explicit, data, spec.sampler)  # what cannot be run shall make no folder
+    return begin(store, job, information)
 
 
-def _run(
-    job: Job,
-    model: Mixture,
-    settings: dict[str, Any],
-    columns: tuple[str, ...] | None,
-    n_jobs: int | None,
-    progress: bool,
-) -> Posterior:
+def _in_memory(job: Job, information: RunInformation) -> Posterior:
     """Run the chains in memory, and put them together, cut to the shortest."""
-    _refuse_beyond_memory(len(job.seeds) * job.plan.draws * job.X.shape[0])
+    spec = job.spec
+    _refuse_beyond_memory(spec.chains * spec.draws * spec.items)
     began = time.perf_counter()
-    labels, results = run_jobs(job, range(len(job.seeds)), n_jobs, progress)
-    errors = [result.error for result in results if result.error is not None]
+    sinks, results = run_in_memory(job)
     shortest = min(result.n_draws for result in results)
-    warn_or_refuse(shortest, job.plan.draws, errors)
+    warn_or_refuse(shortest, spec.draws, results)
     arrays = {
-        name: np.stack([result.values[name][:shortest] for result in results])
-        for name in results[0].values
+        name: np.stack([sink.values[name][:shortest] for sink in sinks]) for name in sinks[0].values
     }
-    log_joint, log_u = arrays.pop("log_joint"), arrays.pop("log_u")
     return Posterior(
-        labels=labels[:, :shortest],
-        log_joint=log_joint,
-        log_u=log_u,
+        labels=one_array([sink.labels for sink in sinks])[:, :shortest],
+        log_joint=arrays.pop("log_joint"),
+        log_u=arrays.pop("log_u"),
         parameters=arrays,
-        model=model,
-        resolved=job.model.likelihood,
-        X=job.X,
+        model=spec.model,
+        resolved=spec.resolved,
+        X=spec.data,
         stats=[result.stats for result in results],
-        settings=settings | {"seconds": time.perf_counter() - began},
-        columns=columns,
+        settings={**information, "seconds": time.perf_counter() - began},
+        columns=spec.names,
     )
-
-
-def warn_or_refuse(shortest: int, asked: int, errors: list[str], advice: str = "") -> None:
-    """Warn if there are fewer draws than asked for, and raise if there are none."""
-    if shortest == 0:
-        raise RuntimeError(
-            errors[0]
-            if errors
-            else f"stopped before every chain had its first draw{advice or '; nothing is kept'}. "
-            "Give it more time, a shorter warmup or fewer chains"
-        )
-    if shortest < asked:
-        reason = f" ({errors[0]})" if errors else ""
-        warnings.warn(
-            f"stopped early{reason}: {shortest} draws are kept of each chain, "
-            f"of {asked} asked for{'' if errors else advice}",
-            RuntimeWarning,
-            stacklevel=4,
-        )
 
 
 def _refuse_beyond_memory(needed: int) -> None:
     """Raise before the run if the labels alone would not fit into memory."""
-    from mixwood._support.memory import available_bytes
-
     available = available_bytes()
     if available is not None and needed > available:
         raise MemoryError(

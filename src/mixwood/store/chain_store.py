@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ LARGEST_SHARE = 0.05
 
 
 class ChainStore:
-    """The files of one chain, for one process at a time.
+    """The files of one chain, for one process at a time: a `mixwood.sampling.sinks.Sink`.
 
     Parameters
     ----------
@@ -56,10 +56,9 @@ class ChainStore:
         self._held = ExitStack()
         self._held.enter_context(locked(self._folder / LOCK))
         self._chain = chain
-        self.arrays = DrawArrays.open(run / ARRAYS, prior, *shape)
+        self._arrays = DrawArrays.open(run / ARRAYS, prior, *shape)
         path = self.path
         self.checkpoint = read_checkpoint(path) if path.exists() else None
-        self._began = time.perf_counter() - (self.checkpoint.seconds if self.checkpoint else 0.0)
         self._next = time.monotonic() + CHECKPOINT_SECONDS
 
     @property
@@ -68,43 +67,51 @@ class ChainStore:
         return self._folder / STATE
 
     @property
+    def label_rows(self) -> int:
+        """How many draws a file of labels holds."""
+        return self._arrays.label_rows
+
+    @property
+    def scalar_rows(self) -> int:
+        """How many draws a file of scalars holds."""
+        return self._arrays.scalar_rows
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws count: those of the checkpoint."""
+        return 0 if self.checkpoint is None else self.checkpoint.draws
+
+    @property
     def is_due(self) -> bool:
         """Whether it is time for a checkpoint."""
         return time.monotonic() >= self._next
 
     def write_labels(self, first: int, labels: NDArray[Any]) -> None:
         """Write draws from number `first` on, where a file begins."""
-        self.arrays.write_labels(self._chain, first, labels)
+        self._arrays.write_labels(self._chain, first, labels)
 
     def write_scalars(self, first: int, values: Mapping[str, FloatArray]) -> None:
         """Write the scalars of draws, likewise."""
-        self.arrays.write_scalars(self._chain, first, values)
+        self._arrays.write_scalars(self._chain, first, values)
 
-    def write_checkpoint(
-        self,
-        iterations: int,
-        draws: int,
-        random: Mapping[str, Any],
-        state: bytes,
-        stats: dict[str, Any],
-        error: str | None,
-    ) -> None:
+    def mark(self, draws: int, checkpoint: Callable[[], Checkpoint] | None) -> None:  # noqa: ARG002
         """Write a checkpoint, after the draws that it counts."""
+        if checkpoint is None:
+            return
         before = time.monotonic()
-        self.arrays.sync()
-        seconds = time.perf_counter() - self._began
-        self.checkpoint = Checkpoint(iterations, draws, seconds, dict(random), state, stats, error)
+        self._arrays.sync()
+        self.checkpoint = checkpoint()
         write_checkpoint(self.path, self.checkpoint)
         after = time.monotonic()
         self._next = after + max(CHECKPOINT_SECONDS, (after - before) / LARGEST_SHARE)
 
     def read_labels(self, first: int, end: int) -> NDArray[Any]:
         """Return draws that were written before."""
-        return self.arrays.read_labels(self._chain, first, end)
+        return self._arrays.read_labels(self._chain, first, end)
 
     def read_scalars(self, first: int, end: int) -> dict[str, FloatArray]:
         """Return scalars that were written before."""
-        return self.arrays.read_scalars(self._chain, first, end)
+        return self._arrays.read_scalars(self._chain, first, end)
 
     def close(self) -> None:
         """Let other processes write."""

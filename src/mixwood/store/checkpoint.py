@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mixwood.core import MoveStatistics
 from mixwood.store.atomic_files import read_bytes, sync_folder, write_bytes
 from mixwood.store.json_codec import decode, encode
 
@@ -51,7 +52,7 @@ class Checkpoint:
     seconds: float
     random: Any
     state: bytes
-    stats: dict[str, Any] = field(default_factory=dict)
+    stats: dict[str, MoveStatistics] = field(default_factory=dict)
     error: str | None = None
 
 

@@ -17,7 +17,7 @@ from mixwood.store.atomic_files import is_plain_folder
 from mixwood.store.checkpoint import Checkpoint, read_checkpoint
 from mixwood.store.draw_store import DrawArrays
 from mixwood.store.folders import ARRAYS, CHAINS, DESCRIPTION, chain_folder, existing_run
-from mixwood.store.manifest import FAULTS, Description, read_description
+from mixwood.store.manifest import FAULTS, Manifest, read_manifest
 
 __all__ = ["STATE", "load", "read_checkpoints", "read_posterior"]
 
@@ -52,25 +52,25 @@ def load(path: str | os.PathLike[str]) -> Posterior:
         draws yet, or does not fit into memory.
     """
     folder = existing_run(path)
-    about = read_description(folder)
-    checkpoints = read_checkpoints(folder, about)
-    posterior = read_posterior(folder, about, checkpoints)
-    if posterior.n_draws < about.draws:
+    manifest = read_manifest(folder)
+    checkpoints = read_checkpoints(folder, manifest)
+    posterior = read_posterior(folder, manifest, checkpoints)
+    if posterior.n_draws < manifest.draws:
         warnings.warn(
             f"{folder} is unfinished: {posterior.n_draws} draws are there of every chain, of "
-            f"{about.draws} asked for; mixwood.resume goes on",
+            f"{manifest.draws} asked for; mixwood.resume goes on",
             RuntimeWarning,
             stacklevel=2,
         )
     return posterior
 
 
-def read_checkpoints(folder: Path, about: Description) -> list[Checkpoint | None]:
+def read_checkpoints(folder: Path, manifest: Manifest) -> list[Checkpoint | None]:
     """Return each chain's checkpoint, None where it has none yet; empty for a saved posterior."""
-    if about.plan is None:
+    if manifest.plan is None:
         return []
     found: list[Checkpoint | None] = []
-    for chain in range(about.chains):
+    for chain in range(manifest.chains):
         place = chain_folder(folder, chain)
         if not os.path.lexists(place / STATE):
             found.append(None)
@@ -79,7 +79,7 @@ def read_checkpoints(folder: Path, about: Description) -> list[Checkpoint | None
             if not is_plain_folder(part):
                 raise ValueError(f"{part} is not a folder")
         checkpoint = read_checkpoint(place / STATE)
-        kept = max(checkpoint.iterations - about.plan.warmup, 0) // about.plan.thin
+        kept = max(checkpoint.iterations - manifest.plan["warmup"], 0) // manifest.plan["thin"]
         if checkpoint.draws != kept:
             raise ValueError(f"{place / STATE} has {checkpoint.draws} draws, not {kept}")
         found.append(checkpoint)
@@ -87,21 +87,21 @@ def read_checkpoints(folder: Path, about: Description) -> list[Checkpoint | None
 
 
 def read_posterior(
-    folder: Path, about: Description, checkpoints: list[Checkpoint | None]
+    folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | None]
 ) -> Posterior:
     """Return the draws that all chains have, with all that belongs to them."""
     try:
-        return _posterior(folder, about, checkpoints)
+        return _posterior(folder, manifest, checkpoints)
     except FAULTS as error:
         if str(folder) in str(error):
             raise ValueError(str(error)) from error
         raise ValueError(f"{folder / DESCRIPTION} does not fit the draws: {error}") from error
 
 
-def _posterior(folder: Path, about: Description, checkpoints: list[Checkpoint | None]) -> Posterior:
-    settings, stats = about.settings, about.stats
-    draws = about.draws
-    if about.plan is not None:
+def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | None]) -> Posterior:
+    settings, stats = manifest.settings, manifest.stats
+    draws = manifest.draws
+    if manifest.plan is not None:
         draws = min(0 if one is None else one.draws for one in checkpoints)
         settings = settings | {"seconds": max((c.seconds for c in checkpoints if c), default=0.0)}
         stats = [{} if one is None else one.stats for one in checkpoints]
@@ -109,14 +109,14 @@ def _posterior(folder: Path, about: Description, checkpoints: list[Checkpoint | 
         raise ValueError(
             f"{folder} has no draws yet that all its chains have made; mixwood.resume goes on"
         )
-    arrays = DrawArrays.open(folder / ARRAYS, about.model.prior, about.chains, about.items)
+    arrays = DrawArrays.open(folder / ARRAYS, manifest.model.prior, manifest.chains, manifest.items)
     for array in (arrays.labels, *arrays.scalars.values()):
         if array.shape[1] < draws:
             raise ValueError(f"{array.folder} must have {draws} draws, got {array.shape[1]}")
     # A saved posterior has the smallest type that holds its labels, a run one for any number.
-    least = arrays.labels.dtype if about.plan is None else np.dtype(LABEL_TYPES[0])
-    labels = _read_labels(arrays, (about.chains, draws, about.items), least)
-    values = [arrays.read_scalars(chain, 0, draws) for chain in range(about.chains)]
+    least = arrays.labels.dtype if manifest.plan is None else np.dtype(LABEL_TYPES[0])
+    labels = _read_labels(arrays, (manifest.chains, draws, manifest.items), least)
+    values = [arrays.read_scalars(chain, 0, draws) for chain in range(manifest.chains)]
     scalars = {name: np.stack([one[name] for one in values]) for name in arrays.scalars}
     log_joint, log_u = scalars.pop("log_joint"), scalars.pop("log_u")
     return Posterior(
@@ -124,12 +124,12 @@ def _posterior(folder: Path, about: Description, checkpoints: list[Checkpoint | 
         log_joint,
         log_u,
         scalars,
-        about.model,
-        about.resolved,
-        about.X,
+        manifest.model,
+        manifest.resolved,
+        manifest.data,
         stats,
         settings,
-        about.columns,
+        manifest.names,
     )
 
 

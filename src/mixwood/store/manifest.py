@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 import mixwood
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.types import Data
+from mixwood.core import MoveStatistics
 from mixwood.likelihoods import Likelihood
 from mixwood.likelihoods.weighted_leaves import Leaves
 from mixwood.model import Mixture
-from mixwood.samplers import Sampler, as_sampler
-from mixwood.sampling.sample import MOST_CHAINS
+from mixwood.posterior.draws import Draws
+from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec
+from mixwood.samplers import Sampler
 from mixwood.store.atomic_files import read_json, write_json
 from mixwood.store.folders import ARRAYS, DESCRIPTION, FORMAT
 from mixwood.store.json_codec import ARRAY_TYPES, decode, encode
@@ -25,7 +27,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["FAULTS", "Description", "Plan", "change_draws", "read_description", "write_description"]
+__all__ = [
+    "FAULTS",
+    "Manifest",
+    "change_draws",
+    "check_resumable",
+    "read_manifest",
+    "write_manifest",
+]
 
 FORMAT_VERSION = 1
 
@@ -42,9 +51,8 @@ FAULTS = (
 )
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How the chains of a run are made: what resuming it needs beside model and data."""
+class Plan(TypedDict):
+    """What a run that can be resumed is, beside what it has in common with a saved posterior."""
 
     sampler: Sampler
     init: Any
@@ -52,49 +60,95 @@ class Plan:
     warmup: int
     thin: int
 
-    def __post_init__(self) -> None:
-        as_sampler(self.sampler)
-        if not isinstance(self.seed, np.random.SeedSequence):
-            raise TypeError(f"seed must be a SeedSequence, got {shown(self.seed)}")
-        whole_number(self.warmup, "warmup", at_least=0)
-        whole_number(self.thin, "thin", at_least=1)
+
+#: What they have in common, by its name in `RunSpec`.
+SHARED = ("chains", "draws", "items", "names", "model", "resolved", "data")
 
 
-@dataclass(frozen=True)
-class Description:
-    """What a run is; `plan` is None for one that cannot be resumed, `draws` what was asked for."""
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What `mixwood.json` says: a `RunSpec` encoded, or what is left of one in a saved posterior.
+
+    `plan` is None for a posterior that was saved; `draws` is how many were asked for.
+    """
 
     chains: int
     draws: int
     items: int
-    columns: tuple[str, ...] | None
+    names: tuple[str, ...] | None
     model: Mixture
     resolved: Likelihood
-    settings: dict[str, Any]
-    stats: list[Any]
-    X: Data | None
-    plan: Plan | None = None
+    data: Data | None
+    settings: RunInformation
+    stats: list[dict[str, MoveStatistics]]
+    plan: Plan | None
+
+    @classmethod
+    def of_run(cls, spec: RunSpec, settings: RunInformation) -> Manifest:
+        """Return that of a run about to begin."""
+        return cls(
+            **{key: getattr(spec, key) for key in SHARED},
+            settings=settings,
+            stats=[],
+            plan=Plan(
+                sampler=spec.sampler,
+                init=spec.init,
+                seed=spec.seed,
+                warmup=spec.warmup,
+                thin=spec.thin,
+            ),
+        )
+
+    @classmethod
+    def of_posterior(cls, draws: Draws, *, include_data: bool) -> Manifest:
+        """Return that of a posterior to be saved."""
+        return cls(
+            chains=draws.n_chains,
+            draws=draws.n_draws,
+            items=draws.n_items,
+            names=draws.columns,
+            model=draws.model,
+            resolved=draws.resolved,
+            data=draws.X if include_data else None,
+            settings=draws.settings,
+            stats=draws.stats,
+            plan=None,
+        )
+
+    def spec(self) -> RunSpec:
+        """Return what the run is, if it is one that can be resumed."""
+        if self.plan is None or self.data is None:
+            raise ValueError(
+                "it is a posterior that was saved, without the states of its chains. "
+                "mixwood.sample(..., store=path) writes runs that can be resumed"
+            )
+        fields = {key: getattr(self, key) for key in SHARED if key != "items"}
+        return RunSpec(**fields, **self.plan)
+
+    def with_draws(self, draws: int) -> Manifest:
+        """Return the same with another number of draws asked for."""
+        return replace(self, draws=draws, settings={**self.settings, "draws": draws})
 
 
-def write_description(folder: Path, about: Description) -> None:
-    """Write the description, the data and the large arrays among the rest."""
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest, the data and the large arrays among the rest."""
     arrays = folder / ARRAYS
     apart: list[NDArray[Any]] = []
-    values = {key: getattr(about, key) for key in ("model", "resolved", "settings", "stats")}
+    values = {key: getattr(manifest, key) for key in ("model", "resolved", "settings", "stats")}
     content = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "mixwood_version": mixwood.__version__,
-        "chains": about.chains,
-        "draws": about.draws,
-        "items": about.items,
-        "columns": encode(about.columns, apart, "columns"),
+        "chains": manifest.chains,
+        "draws": manifest.draws,
+        "items": manifest.items,
+        "columns": encode(manifest.names, apart, "columns"),
         **{key: encode(value, apart, key) for key, value in values.items()},
-        "plan": None if about.plan is None else encode(vars(about.plan), apart, "plan"),
-        "data": None if about.X is None else _data_description(about.X),
+        "plan": None if manifest.plan is None else encode(manifest.plan, apart, "plan"),
+        "data": None if manifest.data is None else _data_description(manifest.data),
     }
-    if about.X is not None:
-        _write_data(about.X, arrays)
+    if manifest.data is not None:
+        _write_data(manifest.data, arrays)
     if apart:
         write_group(arrays, "arrays", {f"array{k}": _with_axes(a) for k, a in enumerate(apart)})
     content["arrays"] = [{"dtype": a.dtype.name, "shape": list(a.shape)} for a in apart]
@@ -102,10 +156,19 @@ def write_description(folder: Path, about: Description) -> None:
 
 
 def change_draws(folder: Path, draws: int) -> None:
-    """Say that so many draws are asked for."""
+    """Say that this many draws are asked for."""
     content = read_json(folder / DESCRIPTION)
     content["draws"] = content["settings"]["draws"] = draws
     write_json(folder / DESCRIPTION, content)
+
+
+def check_resumable(folder: Path) -> None:
+    """Raise a ValueError that names the folder if it holds no run that can be resumed."""
+    if _ours(folder / DESCRIPTION).get("plan") is None:
+        raise ValueError(
+            f"{folder} cannot be resumed: it is a posterior that was saved, without the states "
+            "of its chains. mixwood.sample(..., store=path) writes runs that can be"
+        )
 
 
 def _with_axes(array: NDArray[Any]) -> tuple[tuple[str, ...], NDArray[Any]]:
@@ -131,7 +194,7 @@ def _write_data(X: Data, arrays: Path) -> None:
     write_group(arrays, "data", parts)
 
 
-def read_description(folder: Path) -> Description:
+def read_manifest(folder: Path) -> Manifest:
     """Return what a run is, with its data, or raise a ValueError that names the file."""
     path = folder / DESCRIPTION
     content = _ours(path)
@@ -164,7 +227,7 @@ def _ours(path: Path) -> dict[str, Any]:
     return content
 
 
-def _decoded(folder: Path, content: dict[str, Any]) -> Description:
+def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
     arrays = folder / ARRAYS
     chains, draws, items = (
         whole_number(content[axis], axis, at_least=1) for axis in ("chains", "draws", "items")
@@ -183,8 +246,25 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Description:
     if not isinstance(settings, dict) or not isinstance(stats, list):
         raise ValueError("settings must be a dict and stats a list")
     X = _read_data(arrays, content["data"], resolved, items)
-    plan = None if content["plan"] is None else Plan(**decode(content["plan"], apart))
-    return Description(chains, draws, items, columns, model, resolved, settings, stats, X, plan)
+    plan = None if content["plan"] is None else decode(content["plan"], apart)
+    wanted = Plan.__annotations__
+    if plan is not None and (not isinstance(plan, dict) or set(plan) != set(wanted)):
+        raise ValueError(f"plan must have the entries {', '.join(wanted)}")
+    manifest = Manifest(
+        chains=chains,
+        draws=draws,
+        items=items,
+        names=columns,
+        model=model,
+        resolved=resolved,
+        data=X,
+        settings=settings,  # type: ignore[arg-type]
+        stats=stats,
+        plan=None if plan is None else Plan(**plan),  # type: ignore[typeddict-item]
+    )
+    if plan is not None:
+        manifest.spec()  # or it says what is wrong
+    return manifest
 
 
 def _read_apart(arrays: Path, described: list[dict[str, Any]]) -> list[NDArray[Any]]:

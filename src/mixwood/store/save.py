@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import os
 
-from mixwood.posterior.posterior import Posterior
+from mixwood.posterior.draws import Draws
 from mixwood.store.draw_store import DrawArrays
 from mixwood.store.folders import ARRAYS, new_run
-from mixwood.store.manifest import Description, write_description
+from mixwood.store.manifest import Manifest, write_manifest
 
 __all__ = ["save"]
 
 
 def save(
-    posterior: Posterior,
+    posterior: Draws,
     path: str | os.PathLike[str],
     *,
     include_data: bool = True,
     overwrite: bool = False,
 ) -> None:
     """Write `posterior` to the folder `path`; see `Posterior.save`."""
-    about = Description(
-        posterior.n_chains,
-        posterior.n_draws,
-        posterior.n_items,
-        posterior.columns,
-        posterior.model,
-        posterior.resolved,
-        posterior.settings,
-        posterior.stats,
-        posterior.X if include_data else None,
-    )
+    manifest = Manifest.of_posterior(posterior, include_data=include_data)
     shape = (posterior.n_chains, posterior.n_draws, posterior.n_items)
     scalars = {"log_joint": posterior.log_joint, "log_u": posterior.log_u, **posterior.parameters}
     with new_run(path, overwrite) as folder:
@@ -38,4 +28,4 @@ def save(
         clusters = int(posterior.n_clusters.max())
         arrays = DrawArrays.create(folder / ARRAYS, posterior.model.prior, shape, clusters)
         arrays.write(posterior.labels, scalars)
-        write_description(folder, about)
+        write_manifest(folder, manifest)

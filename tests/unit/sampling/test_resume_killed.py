@@ -55,13 +55,13 @@ chain_store.CHECKPOINT_SECONDS = 0.01
 run, limit = sys.argv[1], int(sys.argv[2])
 X, _ = mw.datasets.toy()
 limited = False
-def write(*arguments, original=chain_store.ChainStore.write_checkpoint):
+def mark(self, draws, checkpoint, original=chain_store.ChainStore.mark):
     global limited
-    original(*arguments)
-    if limit and not limited and arguments[2] >= 20:  # draws
+    original(self, draws, checkpoint)
+    if limit and not limited and draws >= 20:
         limited = True
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-chain_store.ChainStore.write_checkpoint = write
+chain_store.ChainStore.mark = mark
 try:
     mw.sample(mw.Mixture(), X[::10], sampler="gibbs", draws=3000, warmup=10, chains=1, seed=4,
               store=run, progress=False)

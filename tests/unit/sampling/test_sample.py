@@ -202,7 +202,7 @@ def test_interrupting_keeps_what_was_drawn():
 
 
 def test_draws_beyond_memory_are_refused(monkeypatch):
-    monkeypatch.setattr(mixwood._support.memory, "available_bytes", lambda: 1000)
+    monkeypatch.setattr("mixwood.sampling.sample.available_bytes", lambda: 1000)
     with pytest.raises(MemoryError, match="thin"):
         sample()
 

@@ -311,7 +311,7 @@ def test_what_is_not_ours_is_never_replaced(make_posterior, tmp_path, overwrite)
 
 
 @pytest.mark.parametrize("fault", [OSError("no space left"), KeyboardInterrupt()])
-@pytest.mark.parametrize("step", ["write_description", "_replace"])
+@pytest.mark.parametrize("step", ["write_manifest", "_replace"])
 def test_a_failure_leaves_what_was_there(make_posterior, tmp_path, monkeypatch, fault, step):
     first, second = make_posterior(draws=2, seed=1), make_posterior(draws=2, seed=2)
     first.save(tmp_path / "run")

@@ -7,7 +7,7 @@ import pytest
 
 import mixwood as mw
 from mixwood._support.labels import label_buffers, one_array
-from mixwood.sampling import executor
+from mixwood.sampling import sinks
 
 
 def test_buffers_widen_when_they_must():
@@ -30,7 +30,7 @@ def test_draws_are_the_same_whatever_the_block(clusters, kept, monkeypatch):
     options = {"draws": 7, "warmup": 2, "chains": 2, "seed": 1, "progress": False}
     posts = []
     for at_once in (2**20, 1000, 1):
-        monkeypatch.setattr(executor, "LABELS_AT_ONCE", at_once)
+        monkeypatch.setattr(sinks, "LABELS_AT_ONCE", at_once)
         posts.append(mw.sample(model, X, init="singletons", **options))
     assert posts[0].labels.dtype == kept
     for other in posts[1:]:

@@ -1,0 +1,153 @@
+"""`RunSpec`: what a run is. Sampling makes one, a run folder holds one, resuming reads one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+
+from mixwood._support.checks import shown, whole_number
+from mixwood._support.seeding import chain_seeds
+from mixwood._support.versions import Versions
+from mixwood.model import Mixture
+from mixwood.samplers import Sampler, as_sampler
+
+if TYPE_CHECKING:
+    from mixwood._support.types import Data
+    from mixwood.likelihoods.base import Likelihood
+
+__all__ = ["MOST_CHAINS", "RunInformation", "RunSpec"]
+
+#: Each chain has a seed, and on disk a folder.
+MOST_CHAINS = 2**16
+
+
+class SeedInformation(TypedDict):
+    """A seed, as numpy's `SeedSequence` takes it."""
+
+    entropy: Any
+    spawn_key: list[int]
+
+
+class RunInformation(Versions, total=False):
+    """How draws were made, in words and numbers: what `Posterior.settings` holds."""
+
+    sampler: str
+    draws: int
+    warmup: int
+    thin: int
+    chains: int
+    init: str
+    max_seconds: float | None
+    seed: SeedInformation
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunSpec:
+    """All that decides about the draws of a run, whoever runs it, where and how fast.
+
+    Parameters
+    ----------
+    model : Mixture
+        As the user gave it.
+    resolved : Likelihood
+        Its likelihood with every parameter explicit.
+    data : array, csr_array or WeightedLeaves
+        As the chains see them.
+    names : tuple of str, optional
+        The names of the columns of `data`.
+    sampler : Sampler
+        Which moves the chains make.
+    init : str or array of shape (n,)
+        The partition to start from, as `mixwood.sample` takes it.
+    seed : SeedSequence
+        That of the run, from which those of the chains follow.
+    warmup, draws, thin : int
+        Iterations before the first draw, draws kept per chain, iterations per draw.
+    chains : int
+        How many.
+
+    Examples
+    --------
+    >>> from mixwood.likelihoods import Poisson
+    >>> from mixwood.samplers import Gibbs
+    >>> spec = RunSpec(
+    ...     model=Mixture(Poisson()), resolved=Poisson(rate=[1.0]), data=np.ones((3, 1)),
+    ...     sampler=Gibbs(), init="one", seed=np.random.SeedSequence(1), warmup=10, draws=20,
+    ...     thin=2, chains=4,
+    ... )
+    >>> spec.iterations, spec.draws_after(15), spec.items
+    (50, 2, 3)
+    """
+
+    model: Mixture
+    resolved: Likelihood
+    data: Data
+    names: tuple[str, ...] | None = None
+    sampler: Sampler
+    init: Any
+    seed: np.random.SeedSequence
+    warmup: int
+    draws: int
+    thin: int
+    chains: int
+
+    def __post_init__(self) -> None:
+        as_sampler(self.sampler)
+        if not isinstance(self.seed, np.random.SeedSequence):
+            raise TypeError(f"seed must be a SeedSequence, got {shown(self.seed)}")
+        whole_number(self.warmup, "warmup", at_least=0)
+        whole_number(self.draws, "draws", at_least=1)
+        whole_number(self.thin, "thin", at_least=1)
+        whole_number(self.chains, "chains", at_least=1, at_most=MOST_CHAINS)
+
+    @property
+    def explicit(self) -> Mixture:
+        """The model with every parameter of its likelihood explicit."""
+        return replace(self.model, likelihood=self.resolved)
+
+    @property
+    def items(self) -> int:
+        """How many items are clustered."""
+        return int(self.data.shape[0])
+
+    @property
+    def iterations(self) -> int:
+        """How many iterations a chain makes in all."""
+        return self.warmup + self.draws * self.thin
+
+    def draws_after(self, iterations: int) -> int:
+        """Return how many draws are kept after this many iterations."""
+        return max(iterations - self.warmup, 0) // self.thin
+
+    @property
+    def chain_seeds(self) -> Sequence[np.random.SeedSequence]:
+        """One seed per chain."""
+        return chain_seeds(self.seed, self.chains)
+
+    @cached_property
+    def log_constant(self) -> float:
+        """What the core leaves out of the log joint: the constants of all rows."""
+        return float(np.sum(self.resolved.row_constants(self.data)))
+
+    @property
+    def information(self) -> RunInformation:
+        """What a posterior tells of how it was made, as far as this decides it."""
+        return {
+            "sampler": repr(self.sampler),
+            "draws": self.draws,
+            "warmup": self.warmup,
+            "thin": self.thin,
+            "chains": self.chains,
+            "init": self.init if isinstance(self.init, str) else "labels",
+            "seed": {"entropy": self.seed.entropy, "spawn_key": list(self.seed.spawn_key)},
+        }
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of the data, so that joblib's Dask backend sends them only once."""
+        X = self.data
+        return int(X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes)

@@ -1,0 +1,80 @@
+"""Runs that are stored as they go: how one begins, and how it goes on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+from mixwood.posterior.posterior import Posterior
+from mixwood.run_spec import RunInformation
+from mixwood.sampling.chain import ChainResult
+from mixwood.sampling.executor import Job, run_in_folder
+from mixwood.store.draw_store import DrawArrays
+from mixwood.store.folders import ARRAYS, LOCK, existing_run, new_run
+from mixwood.store.load import read_checkpoints, read_posterior
+from mixwood.store.lock import locked
+from mixwood.store.manifest import Manifest, write_manifest
+
+__all__ = ["begin", "continue_run", "warn_or_refuse"]
+
+
+def begin(path: str | PathLike[str], job: Job, information: RunInformation) -> Posterior:
+    """Make a run folder, and run what it describes.
+
+    Parameters
+    ----------
+    path : str or path
+        Where nothing is yet, or an empty folder.
+    job : Job
+        The chains, whose draws go to the folder.
+    information : RunInformation
+        What the posterior tells of how it was made.
+    """
+    manifest = Manifest.of_run(job.spec, information)
+    shape = (job.spec.chains, job.spec.draws, job.spec.items)
+    with new_run(path) as folder:
+        DrawArrays.create(folder / ARRAYS, job.spec.model.prior, shape, clusters=job.spec.items)
+        write_manifest(folder, manifest)
+    run = existing_run(path)
+    with locked(run / LOCK):
+        return continue_run(run, manifest, job)
+
+
+def continue_run(folder: Path, manifest: Manifest, job: Job) -> Posterior:
+    """Run the chains that are not finished, and return what there is then."""
+    before = read_checkpoints(folder, manifest)
+    numbers = [k for k, one in enumerate(before) if one is None or one.draws < manifest.draws]
+    for k in numbers:
+        one = before[k]
+        if one is not None and one.error is not None:
+            raise RuntimeError(f"{folder}: chain {k} cannot go on ({one.error})")
+    results = run_in_folder(job, numbers, folder) if numbers else []
+    checkpoints = read_checkpoints(folder, manifest)
+    shortest = min(0 if one is None else one.draws for one in checkpoints)
+    advice = f"; mixwood.resume({str(folder)!r}) goes on"
+    warn_or_refuse(shortest, manifest.draws, results, advice)
+    return read_posterior(folder, manifest, checkpoints)
+
+
+def warn_or_refuse(
+    shortest: int, asked: int, results: Sequence[ChainResult], advice: str = ""
+) -> None:
+    """Warn if there are fewer draws than asked for, and raise if there are none."""
+    errors = [result.error for result in results if result.error is not None]
+    if shortest == 0:
+        raise RuntimeError(
+            errors[0]
+            if errors
+            else f"stopped before every chain had its first draw{advice or '; nothing is kept'}. "
+            "Give it more time, a shorter warmup or fewer chains"
+        )
+    if shortest < asked:
+        reason = f" ({errors[0]})" if errors else ""
+        warnings.warn(
+            f"stopped early{reason}: {shortest} draws are kept of each chain, "
+            f"of {asked} asked for{'' if errors else advice}",
+            RuntimeWarning,
+            stacklevel=4,
+        )
