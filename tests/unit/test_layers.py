@@ -34,6 +34,7 @@ TWIN, ORACLES = "reference", "testing"
 CONVENIENCE = {
     ("posterior/posterior.py", "plots"),
     ("posterior/posterior.py", "store"),
+    ("trees/hierarchy.py", "posterior"),
     ("trees/node_table.py", "plots"),
 }
 

@@ -40,7 +40,7 @@ def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = 
             marker="." if len(line) == 1 else "",
             linewidth=0.8,
             alpha=0.9 if chains <= 4 else 0.6,
-            label=f"chain {k + 1}",
+            label=f"chain {k}",
         )
     ax.set(xlabel="draw", ylabel=_TITLES.get(name, name))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))

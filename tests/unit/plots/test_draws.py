@@ -26,9 +26,9 @@ def test_trace_has_a_line_for_each_chain(make_posterior, name):
         [line.get_ydata() for line in axes.lines], getattr(posterior, name)
     )
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "chain 0",
         "chain 1",
         "chain 2",
-        "chain 3",
     ]
     assert axes.get_ylabel()
 
