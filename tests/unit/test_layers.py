@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,16 @@ def test_conveniences_are_still_needed():
 
 def test_few_modules_stand_beside_the_folders():
     assert len(list(SOURCE.glob("[a-z]*.py"))) <= 12
+
+
+def test_the_drawing_in_contributing_shows_every_part_in_this_order():
+    drawing = (
+        (SOURCE.parents[1] / "CONTRIBUTING.md").read_text().split("```text\n")[1].split("```")[0]
+    )
+    cells = [re.split(r"  +", line.strip())[0] for line in drawing.splitlines()[1:]]
+    line_of = {part.strip("/"): k for k, cell in enumerate(cells) for part in cell.split()}
+    parts = {p.name.removesuffix(".py") for p in SOURCE.iterdir() if p.suffix in ("", ".py")}
+    parts -= {"__init__", "__main__", "__pycache__"}
+    assert parts <= set(line_of)
+    for above, below in itertools.pairwise(LAYERS[:-1]):
+        assert max(line_of[part] for part in above) < min(line_of[part] for part in below)

@@ -61,7 +61,5 @@ def test_a_version_to_come_is_refused_with_what_to_do(written):
     text = text.replace('"format_version": 1', '"format_version": 99')
     (run / "mixwood.json").write_text(text.replace('"0.1.0.dev0"', '"9.9"', 1))
     for read in (mw.load, mw.resume):
-        with pytest.raises(
-            ValueError, match=r"version 99, written by mixwood '9.9'.*newer"
-        ):
+        with pytest.raises(ValueError, match=r"version 99, written by mixwood '9.9'.*newer"):
             read(run)
