@@ -30,7 +30,7 @@ from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
     from mixwood import datasets, partitions, reference, testing
-    from mixwood.likelihoods.leaf_data import WeightedLeaves
+    from mixwood.likelihoods.weighted_leaves import WeightedLeaves
     from mixwood.posterior.posterior import Posterior
     from mixwood.sampling.resume import resume
     from mixwood.sampling.sample import sample
@@ -84,7 +84,7 @@ _LATER = {
     "Hierarchy": "mixwood.trees.hierarchy",
     "MixtureClustering": "mixwood.sklearn",
     "Posterior": "mixwood.posterior.posterior",
-    "WeightedLeaves": "mixwood.likelihoods.leaf_data",
+    "WeightedLeaves": "mixwood.likelihoods.weighted_leaves",
     "bhc": "mixwood.trees.build",
     "ibhc": "mixwood.trees.build",
     "load": "mixwood.store.load",

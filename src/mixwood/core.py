@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mixwood import hyper
 from mixwood._support.types import Data
-from mixwood.likelihoods.weighted_leaves import Leaves
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess, PitmanYor, Prior, start_values
 from mixwood.samplers import PaperTree, Sampler, Slice, Tree
@@ -63,7 +63,7 @@ def prior_arguments(prior: Prior) -> dict[str, Any]:
 
 def make_chain(
     model: Mixture,
-    X: Data,
+    X: Data | WeightedLeaves,
     labels: NDArray[np.int32],
     bit_generator: np.random.BitGenerator,
     sampler: Sampler,
@@ -75,7 +75,7 @@ def make_chain(
     ----------
     model : Mixture
         With a resolved likelihood.
-    X : array or csr_array
+    X : array, csr_array or WeightedLeaves
         Checked data.
     labels : int32 array of shape (n,)
         The partition to start from, labels within ``0..n-1``.
@@ -100,8 +100,10 @@ def make_chain(
     )
 
 
-def bind_family(model: Mixture, X: Data, sampler: Sampler | None = None) -> _core.Family:
-    """Return the compiled family of a resolved model.
+def bind_family(
+    model: Mixture, X: Data | WeightedLeaves, sampler: Sampler | None = None
+) -> _core.Family:
+    """Return the compiled family of a resolved model, over rows or over leaves.
 
     Raises
     ------
@@ -110,8 +112,8 @@ def bind_family(model: Mixture, X: Data, sampler: Sampler | None = None) -> _cor
     TypeError
         If the chains' `sampler` is given and cannot work with the likelihood.
     """
-    family = model.likelihood.bind(X)
-    if isinstance(model.likelihood, Leaves) and not isinstance(sampler, Tree | None):
+    family = X.bind() if isinstance(X, WeightedLeaves) else model.likelihood.bind(X)
+    if isinstance(X, WeightedLeaves) and not isinstance(sampler, Tree | None):
         raise TypeError(
             f"sampler must be mw.Tree() for weighted leaves, got {sampler}: the others move rows "
             "one by one"
@@ -134,7 +136,7 @@ def bind_family(model: Mixture, X: Data, sampler: Sampler | None = None) -> _cor
 
 def load_chain(
     model: Mixture,
-    X: Data,
+    X: Data | WeightedLeaves,
     sampler: Sampler,
     family: _core.Family,
     *,

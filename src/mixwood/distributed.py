@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import seed_sequence
-from mixwood.likelihoods.leaf_data import WeightedLeaves, joined
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, joined
 from mixwood.model import Mixture
 from mixwood.trees.streaming import (
     LeafGrowth,
@@ -27,7 +27,7 @@ from mixwood.trees.streaming import (
 )
 
 if TYPE_CHECKING:
-    from mixwood._support.types import Data, FloatArray
+    from mixwood._support.types import FloatArray
     from mixwood.posterior.posterior import Posterior
 
 __all__ = ["DistributedLeaves", "build_leaves", "log_density"]
@@ -129,9 +129,8 @@ def build_leaves(
         for number, block in enumerate(blocks)
     ]
     parts = dask.persist(*parts)
-    matrices = dask.compute(*(part[0] for part in parts))
-    leaves = joined([WeightedLeaves(model.likelihood, matrix) for matrix in matrices])
-    return DistributedLeaves(leaves, _row_array(parts, matrices))
+    found = dask.compute(*(part[0] for part in parts))
+    return DistributedLeaves(joined(found), _row_array(parts, found))
 
 
 def log_density(posterior: Posterior, X: Any, draws: int | None = None) -> Any:
@@ -144,7 +143,7 @@ def log_density(posterior: Posterior, X: Any, draws: int | None = None) -> Any:
     X : dask.array.Array or dask.dataframe.DataFrame
         Rows like those that were fitted, for example themselves.
     draws : int, optional
-        Use so many draws, evenly spread; all by default.
+        Use at most so many draws of each chain, evenly spaced; all by default.
 
     Returns
     -------
@@ -153,9 +152,8 @@ def log_density(posterior: Posterior, X: Any, draws: int | None = None) -> Any:
     """
     dask = _dask()
     blocks, _ = _partitions(X)
-    options = {} if draws is None else {"draws": draws}
-    shared = dask.delayed(posterior)
-    parts = [dask.delayed(_log_density_of)(shared, block, options) for block in blocks]
+    shared = dask.delayed(posterior if draws is None else posterior.thinned(draws))
+    parts = [dask.delayed(_log_density_of)(shared, block) for block in blocks]
     return _array_of(parts, [np.nan] * len(parts), np.float64)
 
 
@@ -215,19 +213,19 @@ def _leaves_of(
     width: int,
     limit: int,
     seed: np.random.SeedSequence,
-) -> tuple[Data, NDArray[np.int32]]:
+) -> tuple[WeightedLeaves, NDArray[np.int32]]:
     growth = LeafGrowth(model, limit, seed)
     growth.add(checked_block(model, block, number, width), number)
     leaves = growth.leaves()
     assert leaves.leaf_of_row is not None
-    return leaves.matrix, leaves.leaf_of_row
+    return replace(leaves, leaf_of_row=None), leaves.leaf_of_row
 
 
-def _row_array(parts: Sequence[Any], matrices: Sequence[Data]) -> Any:
+def _row_array(parts: Sequence[Any], leaves: Sequence[WeightedLeaves]) -> Any:
     """Return the leaf of each row as one array; leaves are numbered on from part to part."""
     delayed = _dask().delayed
-    first = np.cumsum([0, *(matrix.shape[0] for matrix in matrices)])[:-1]
-    sizes = [float(matrix[:, [0]].sum()) for matrix in matrices]
+    first = np.cumsum([0, *(part.n_leaves for part in leaves)])[:-1]
+    sizes = [float(part.n_items) for part in leaves]
     numbered = [
         delayed(np.add)(part[1], np.int32(start)) for part, start in zip(parts, first, strict=True)
     ]
@@ -247,5 +245,5 @@ def _array_of(parts: Sequence[Any], sizes: Sequence[float], dtype: type) -> Any:
     return da.concatenate(vectors, axis=0)
 
 
-def _log_density_of(posterior: Posterior, block: Any, options: dict[str, Any]) -> FloatArray:
-    return np.asarray(posterior.log_density(block, **options))
+def _log_density_of(posterior: Posterior, block: Any) -> FloatArray:
+    return np.asarray(posterior.log_density(block))

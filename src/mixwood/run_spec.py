@@ -12,6 +12,7 @@ import numpy as np
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import chain_seeds
 from mixwood._support.versions import Versions
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, log_constants
 from mixwood.model import Mixture
 from mixwood.samplers import Sampler, as_sampler
 
@@ -86,7 +87,7 @@ class RunSpec:
 
     model: Mixture
     resolved: Likelihood
-    data: Data
+    data: Data | WeightedLeaves
     names: tuple[str, ...] | None = None
     sampler: Sampler
     init: Any
@@ -132,7 +133,7 @@ class RunSpec:
     @cached_property
     def log_constant(self) -> float:
         """What the core leaves out of the log joint: the constants of all rows."""
-        return float(np.sum(self.resolved.row_constants(self.data)))
+        return float(np.sum(log_constants(self.resolved, self.data)))
 
     @property
     def information(self) -> RunInformation:
@@ -150,4 +151,6 @@ class RunSpec:
     def __sizeof__(self) -> int:
         """Return the bytes of the data, so that joblib's Dask backend sends them only once."""
         X = self.data
-        return int(X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes)
+        if isinstance(X, (np.ndarray, WeightedLeaves)):
+            return int(X.nbytes)
+        return int(X.data.nbytes + X.indices.nbytes)

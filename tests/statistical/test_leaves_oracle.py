@@ -10,8 +10,6 @@ import pytest
 
 import mixwood as mw
 from mixwood.core import make_chain
-from mixwood.likelihoods.leaf_data import read_data
-from mixwood.likelihoods.weighted_leaves import SUMS
 from mixwood.testing import goodness_of_fit
 
 MOVES = [(20, 0, 0), (0, 10, 5), (5, 5, 5)]
@@ -32,10 +30,8 @@ def fit_of_leaves(model, X, sampler, replicates, iterations, seed, *, blocks=1, 
     assert together
     if spoil is not None:
         leaves = spoil(leaves)
-    likelihood, matrix = read_data(model.likelihood, leaves)
     start = np.zeros(leaves.n_leaves, dtype=np.int32)
-    own = replace(model, likelihood=likelihood)
-    chain = make_chain(own, matrix, start, rng.bit_generator, sampler)
+    chain = make_chain(model, leaves, start, rng.bit_generator, sampler)
     chain.freeze()
     first = [block[0] for block in rows]
 
@@ -62,21 +58,15 @@ def test_leaves_of_several_blocks_are_exact(moves, seed):
     assert result.passed(), result
 
 
-def with_column(leaves, name, values):
-    matrix = np.array(leaves.matrix)
-    matrix[:, SUMS.index(name)] = values
-    return replace(leaves, matrix=matrix)
-
-
 def only_the_mean(leaves):
     """The scatter inside the leaves is lost."""
-    matrix = np.array(leaves.matrix)
-    matrix[:, -1] = 0
-    return replace(leaves, matrix=matrix)
+    statistics = np.array(leaves.statistics)
+    statistics[:, -1] = 0
+    return replace(leaves, statistics=statistics)
 
 
 SPOILED = {
-    "leaves counted, not rows": lambda leaves: with_column(leaves, "size", 1),
+    "leaves counted, not rows": lambda leaves: replace(leaves, sizes=np.ones_like(leaves.sizes)),
     "only the mean": only_the_mean,
 }
 
@@ -94,7 +84,7 @@ def test_guesses_of_the_tree_do_not_matter(seed):
     model = mw.Mixture(ON_A_LINE, mw.NGGP(alpha=1.0, sigma=0.3))
 
     def spoil(leaves):
-        return with_column(leaves, "log_apart", -1.0)
+        return replace(leaves, log_apart=np.full(leaves.n_leaves, -1.0))
 
     sampler = mw.Tree(5, 5, 5, rebuild=7)
     result = fit_of_leaves(model, POINTS, sampler, 5000, 2, seed, spoil=spoil)

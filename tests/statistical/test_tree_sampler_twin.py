@@ -7,7 +7,6 @@ import pytest
 
 import mixwood as mw
 from mixwood.core import make_chain
-from mixwood.likelihoods.leaf_data import read_data
 from mixwood.reference import TreeChain
 from mixwood.reference.leaves import guide_of_rows
 
@@ -103,9 +102,8 @@ def chains_of_leaves(likelihood, X, prior, seed, sampler):
     model = mw.Mixture(likelihood, prior)
     leaves = mw.stream_leaves(model, [X[:9], X[9:]], max_leaves=9, seed=seed)
     assert leaves.sizes.max() > 1
-    own, matrix = read_data(likelihood, leaves)
     labels = np.arange(leaves.n_leaves) // 3
-    core, bits, state = frozen_chain(mw.Mixture(own, prior), matrix, labels, seed, sampler)
+    core, bits, state = frozen_chain(model, leaves, labels, seed, sampler)
     rng = np.random.Generator(np.random.PCG64())
     guide = guide_of_rows(core.guide(), leaves.leaf_of_row)
     labels = state["labels"][leaves.leaf_of_row]
@@ -113,7 +111,7 @@ def chains_of_leaves(likelihood, X, prior, seed, sampler):
     twin.first = np.unique(leaves.leaf_of_row, return_index=True)[1]
     twin.set_state(**state | {"labels": labels})
     rng.bit_generator.state = bits.state
-    return core, twin, own.row_constants(matrix).sum()
+    return core, twin, leaves.log_constants.sum()
 
 
 def test_same_draws_of_leaves_without_rows(assert_same_draws, family_case, prior, seed):

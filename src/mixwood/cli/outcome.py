@@ -38,7 +38,7 @@ def as_json(digest: Digest, folder: Path, report: Path | None) -> str:
         "folder": str(folder),
         "report": None if report is None else str(report),
         "source": about.source,
-        "rows": posterior.n_items,
+        "rows": int(posterior.item_sizes.sum()),
         "columns": None if posterior.X is None else int(posterior.X.shape[1]),
         "likelihood": type(posterior.model.likelihood).__name__,
         "why": about.why,

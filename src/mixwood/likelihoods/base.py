@@ -82,10 +82,6 @@ class Likelihood(Settable, ABC):
     def row_constants(self, X: Data) -> FloatArray:
         """Return for each row the log factor of its density that the compiled family leaves out."""
 
-    def row_sizes(self, X: Data) -> IntArray:
-        """Return how many rows of the user's each row of checked `X` stands for: 1."""
-        return np.ones(X.shape[0], dtype=np.int64)
-
     @property
     def statistic_size(self) -> int:
         """How many numbers the additive statistic of a cluster has; parameters explicit."""
@@ -122,6 +118,17 @@ class Likelihood(Settable, ABC):
         `Multinomial`.
         """
         raise self._cannot_draw()
+
+    def mean_rows(self, statistics: FloatArray) -> FloatArray:
+        """Return the mean of the rows of each cluster, from their statistics.
+
+        One column for each of the data's, NaN where all rows lack it; but for a column of codes
+        the share of each category, and for counts of words each word's.
+        """
+        raise TypeError(
+            f"the likelihood {type(self).__name__} does not tell the mean of rows from their "
+            "statistic, so weighted leaves have no coordinates in which they can be drawn"
+        )
 
     def described_columns(self, names: Sequence[str]) -> dict[str, list[Column]]:
         """Return the columns that parameters are about, by what their names begin with.

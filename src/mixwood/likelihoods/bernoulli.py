@@ -94,6 +94,12 @@ class Bernoulli(Likelihood):
         zeros, ones = np.moveaxis(statistics.reshape(len(statistics), -1, 2), 2, 0)
         return {"probability": rng.beta(self.a + ones, self.b + zeros)}
 
+    def mean_rows(self, statistics: FloatArray) -> FloatArray:
+        """Return the shares of ones (C, d) in what is not missing."""
+        zeros, ones = np.moveaxis(statistics.reshape(len(statistics), -1, 2), 2, 0)
+        n = zeros + ones
+        return np.where(n > 0, ones / np.maximum(n, 1), np.nan)
+
     def draw_rows(
         self,
         parameters: Parameters,

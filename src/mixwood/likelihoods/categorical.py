@@ -151,6 +151,12 @@ class Categorical(Likelihood):
             probabilities[:, j, :levels] = drawn
         return {"probabilities": probabilities}
 
+    def mean_rows(self, statistics: FloatArray) -> FloatArray:
+        """Return the share of each category, column after column, in what is not missing."""
+        starts = np.cumsum([0, *self.n_categories])[:-1]
+        n = np.repeat(np.add.reduceat(statistics, starts, axis=1), self.n_categories, axis=1)
+        return np.where(n > 0, statistics / np.maximum(n, 1), np.nan)
+
     def draw_rows(
         self,
         parameters: Parameters,

@@ -154,6 +154,11 @@ class DiagonalGaussian(Likelihood):
             "variance": self.scale * variance,
         }
 
+    def mean_rows(self, statistics: FloatArray) -> FloatArray:
+        """Return the means (C, d) of what is not missing."""
+        n, centre, _ = np.moveaxis(statistics.reshape(len(statistics), -1, 3), 2, 0)
+        return np.where(n > 0, self.mean + np.sqrt(self.scale) * centre, np.nan)
+
     def draw_rows(
         self,
         parameters: Parameters,

@@ -236,6 +236,11 @@ class Gaussian(Likelihood):
             "covariance": factor @ factor.swapaxes(1, 2),
         }
 
+    def mean_rows(self, statistics: FloatArray) -> FloatArray:
+        """Return the means (C, d)."""
+        d = self.mean.shape[0]
+        return np.asarray(self.mean + self._units() * statistics[:, 1 : 1 + d])
+
     def draw_rows(
         self,
         parameters: Parameters,

@@ -106,6 +106,10 @@ class Multinomial(Likelihood):
         """Draw ``probabilities`` (C, V) from Dirichlet posteriors."""
         return {"probabilities": dirichlet_draws(self.beta + statistics[:, :-1], rng)}
 
+    def mean_rows(self, statistics: FloatArray) -> FloatArray:
+        """Return each word's share of all words (C, V)."""
+        return np.asarray(statistics[:, :-1] / np.maximum(statistics[:, -1:], 1.0))
+
     def draw_rows(
         self,
         parameters: Parameters,

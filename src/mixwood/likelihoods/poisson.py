@@ -108,6 +108,11 @@ class Poisson(Likelihood):
         n, total = np.moveaxis(statistics.reshape(len(statistics), -1, 2), 2, 0)
         return {"rate": rng.standard_gamma(self.shape + total) / (self.rate + n)}
 
+    def mean_rows(self, statistics: FloatArray) -> FloatArray:
+        """Return the means (C, d) of what is not missing."""
+        n, total = np.moveaxis(statistics.reshape(len(statistics), -1, 2), 2, 0)
+        return np.where(n > 0, total / np.maximum(n, 1), np.nan)
+
     def draw_rows(
         self,
         parameters: Parameters,

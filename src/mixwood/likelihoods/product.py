@@ -309,6 +309,24 @@ class Product(Likelihood):
             drawn |= {f"{_name(key)}: {name}": values for name, values in own.items()}
         return drawn
 
+    def mean_rows(self, statistics: FloatArray) -> FloatArray:
+        """Return the means that the parts give, in the order of the columns of one each.
+
+        Where a part gives more, as the shares of categories, they are side by side.
+        """
+        assert self.columns is not None
+        found: dict[int, FloatArray] = {}
+        end = 0
+        for key, part in self.parts.items():
+            start, end = end, end + part.statistic_size
+            means = part.mean_rows(statistics[:, start:end])
+            places = [self.columns.index(label) for label in labels_of(key)]
+            if means.shape[1] == len(places):
+                found |= {place: means[:, [j]] for j, place in enumerate(places)}
+            else:
+                found[min(places)] = means
+        return np.hstack([found[place] for place in sorted(found)])
+
     def described_columns(self, names: Sequence[str]) -> dict[str, list[Column]]:
         """Return the columns of each part, by what the names of its parameters begin with."""
         assert self.columns is not None

@@ -131,6 +131,11 @@ class SphericalGaussian(Likelihood):
             "variance": self.scale * variance,
         }
 
+    def mean_rows(self, statistics: FloatArray) -> FloatArray:
+        """Return the means (C, d)."""
+        d = self.mean.shape[0]
+        return np.asarray(self.mean + np.sqrt(self.scale) * statistics[:, 1 : 1 + d])
+
     def draw_rows(
         self,
         parameters: Parameters,

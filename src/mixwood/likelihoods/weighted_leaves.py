@@ -1,153 +1,239 @@
-"""Weighted leaves as data: each row of a matrix stands for many rows of the user's."""
+"""`WeightedLeaves`: data that are too many to keep, as the statistics of small blocks of rows.
+
+They stand where rows stand in `mixwood.sample` and in a posterior. What works with both asks the
+functions below, which look at the type of the data.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood.likelihoods.base import Likelihood, Parameters
+from mixwood.input.matrices import stacked
+from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.multinomial import Multinomial
+from mixwood.likelihoods.product import Product
 
 if TYPE_CHECKING:
     from mixwood import _core
 
-__all__ = ["SUMS", "Leaves"]
+__all__ = [
+    "WeightedLeaves",
+    "chosen_items",
+    "item_sizes",
+    "joined",
+    "log_constants",
+    "names_in",
+    "read_data",
+]
 
-#: The first columns of the matrix: of the rows that a leaf stands for, how many there are, the sums
-#: of their row constants and of their ``log P(x)``, and their weight in a tree. The rest is the
-#: statistic.
-SUMS = ("size", "log_constant", "log_apart", "weight")
 
+@dataclass(frozen=True, eq=False, repr=False)
+class WeightedLeaves:
+    """Blocks of rows of which only sizes, sums and sufficient statistics are kept.
 
-@dataclass(frozen=True, eq=False)
-class Leaves(Likelihood):
-    """The likelihood of rows of which only the statistics of blocks, weighted leaves, are kept.
-
-    A matrix of leaves has the columns `SUMS` and then the statistic of the leaf's rows. For
-    `Multinomial` it is sparse, and the statistic is the word totals. Data of the likelihood's
-    own width are rows, as ever: so new rows can be compared with the leaves.
+    Made by `mixwood.stream_leaves` and `mixwood.distributed.build_leaves`, and given to
+    `mixwood.sample` instead of the rows: the draws are then partitions of the leaves, from
+    the posterior given that each leaf stays together. Clusters count the rows.
 
     Parameters
     ----------
-    of : Likelihood
+    likelihood : Likelihood
         That of the rows, with every parameter explicit.
+    sizes : int64 array of shape (m,)
+        How many rows each leaf stands for.
+    log_constants : array of shape (m,)
+        The sums of the rows' constants, which the compiled family leaves out of densities.
+    log_apart : array of shape (m,)
+        The sums of the rows' ``log P(x)``, those constants left out; trees compare them with
+        the leaf's own.
+    weights : array of shape (m,)
+        What the rows weigh when trees are to have leaves alike.
+    statistics : array of shape (m, s), or csr_array of shape (m, V) for `Multinomial`
+        The sufficient statistics of the rows; of `Multinomial` the totals of the words.
+    leaf_of_row : int32 array of shape (n,), optional
+        The leaf of each row, in the order in which the rows came; None where it is not here.
+        A posterior keeps the leaves without it.
 
     Examples
     --------
-    >>> from mixwood.likelihoods import Poisson
-    >>> Leaves(Poisson(rate=[1.0])).leaf_width > 1
-    True
+    >>> import mixwood as mw
+    >>> leaves = mw.stream_leaves(mw.Mixture(), [[[0.0], [9.0]], [[9.1], [0.1]]], max_leaves=2)
+    >>> leaves.sizes
+    array([2, 2])
+    >>> post = mw.sample(mw.Mixture(), leaves, draws=5, chains=1, seed=1, progress=False)
+    >>> post.labels[0, -1].shape, post.labels[0, -1][leaves.leaf_of_row].shape
+    ((2,), (4,))
     """
 
-    of: Likelihood
+    likelihood: Likelihood
+    sizes: IntArray
+    log_constants: FloatArray
+    log_apart: FloatArray
+    weights: FloatArray
+    statistics: Data
+    leaf_of_row: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.of, Likelihood) or self.of.width is None:
-            raise ValueError(f"of must be a likelihood with explicit parameters, got {self.of}")
+        if not isinstance(self.likelihood, Likelihood) or self.likelihood.width is None:
+            raise ValueError(
+                f"likelihood must be one with explicit parameters, got {self.likelihood}"
+            )
+        object.__setattr__(self, "sizes", _frozen(self.sizes, np.int64))
+        if self.sizes.ndim != 1 or self.n_leaves == 0 or self.sizes.min() < 1:
+            raise ValueError("sizes must be whole numbers from 1 on, one per leaf, at least one")
+        for name in ("log_constants", "log_apart", "weights"):
+            values = _frozen(getattr(self, name), np.float64)
+            if values.shape != (self.n_leaves,) or not np.all(np.isfinite(values)):
+                raise ValueError(f"{name} must be {self.n_leaves} finite numbers, one per leaf")
+            object.__setattr__(self, name, values)
+        self._freeze_statistics()
+
+    def _freeze_statistics(self) -> None:
+        """Check the statistics, and make them read-only."""
+        words = isinstance(self.likelihood, Multinomial)
+        shape = (self.n_leaves, self.likelihood.statistic_size - int(words))  # no grand total
+        given = self.statistics
+        if given.shape != shape or isinstance(given, np.ndarray) is words:
+            kind = "a csr_array" if words else "an array"
+            raise ValueError(f"statistics must be {kind} of shape {shape}, got {given.shape}")
+        if isinstance(given, np.ndarray):
+            given = _frozen(given, np.float64)
+            object.__setattr__(self, "statistics", given)
+        values = given if isinstance(given, np.ndarray) else given.data
+        values.flags.writeable = False
+        if not np.all(np.isfinite(values)) or (words and np.any(values < 0)):
+            raise ValueError(f"statistics must be finite{' counts' if words else ' numbers'}")
 
     @property
-    def width(self) -> int | None:
-        """How many columns the rows have."""
-        return self.of.width
-
-    @cached_property
-    def _unbound(self) -> _core.Family:
-        """The family of the rows, over none of them."""
-        if isinstance(self.of, Multinomial):
-            from scipy.sparse import csr_array
-
-            return self.of.bind(csr_array((0, self.of.columns or 0)))
-        return self.of.bind(np.empty((0, self.width or 0)))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"of": self.of}  # what is compiled is made anew
+    def n_leaves(self) -> int:
+        """How many leaves."""
+        return len(self.sizes)
 
     @property
-    def leaf_width(self) -> int:
-        """How many columns a matrix of leaves has: more than the rows have."""
-        words = isinstance(self.of, Multinomial)  # the statistic without the grand total
-        return len(SUMS) + self._unbound.statistic_size - int(words)
+    def n_items(self) -> int:
+        """How many rows they stand for."""
+        return int(self.sizes.sum())
 
-    def holds_leaves(self, X: Data) -> bool:
-        """Tell whether the rows of `X` are leaves."""
-        return bool(X.shape[1] == self.leaf_width)
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many leaves, and how many columns their rows have."""
+        return self.n_leaves, self.likelihood.width or 0
 
-    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> Data:
-        """Return leaves as they are, and rows as the likelihood of the rows does."""
-        if getattr(X, "ndim", 0) == 2 and self.holds_leaves(X):
-            leaves: Data = X
-            return leaves
-        return self.of.check(X, name=name)
+    @property
+    def nbytes(self) -> int:
+        """The memory of the statistics."""
+        found = self.statistics
+        return int(found.nbytes if isinstance(found, np.ndarray) else found.data.nbytes * 2)
 
-    def resolve(self, X: Data) -> Leaves:
-        """Return itself."""
-        return self
-
-    def resolve_standard(self, width: int) -> Leaves:
-        """Return itself."""
-        return self
-
-    def bind(self, X: Data) -> _core.Family:
-        """Return the compiled family over the rows of `X`, leaves or not."""
-        if not self.holds_leaves(X):
-            return self.of.bind(X)
-        sums = self._sums(X)
-        arguments = (
-            np.ascontiguousarray(sums[:, 0], dtype=np.int64),
-            np.ascontiguousarray(sums[:, 2]),
-            np.ascontiguousarray(sums[:, 3]),
-        )
-        if isinstance(X, np.ndarray):
-            statistics = np.ascontiguousarray(X[:, len(SUMS) :])
-            return self._unbound.leaves(statistics, *arguments)
+    def bind(self) -> _core.Family:
+        """Return the compiled family over the leaves."""
+        sums = (self.sizes, self.log_apart, self.weights)
+        if isinstance(self.statistics, np.ndarray):
+            without_rows = self.likelihood.bind(np.empty((0, self.likelihood.width or 0)))
+            return without_rows.leaves(self.statistics, *sums)
         from mixwood import _core
 
-        assert isinstance(self.of, Multinomial)
-        counts = X[:, len(SUMS) :].tocsr()
+        assert isinstance(self.likelihood, Multinomial)
+        totals = self.statistics
         return _core.multinomial_leaves(
-            counts.indptr.astype(np.int64),
-            counts.indices.astype(np.int32),
-            counts.data.astype(np.int32),
-            counts.shape[1],
-            self.of.beta,
-            *arguments,
+            totals.indptr.astype(np.int64),
+            totals.indices.astype(np.int32),
+            totals.data.astype(np.int32),
+            totals.shape[1],
+            self.likelihood.beta,
+            *sums,
         )
 
-    def row_constants(self, X: Data) -> FloatArray:
-        """Return what the compiled family leaves out of each row's, or leaf's, log density."""
-        return self._sums(X)[:, 1] if self.holds_leaves(X) else self.of.row_constants(X)
+    def __repr__(self) -> str:
+        return (
+            f"<mixwood.WeightedLeaves: {self.n_items} rows in {self.n_leaves} leaves; "
+            f"{type(self.likelihood).__name__}>"
+        )
 
-    def row_sizes(self, X: Data) -> IntArray:
-        """Return how many rows each leaf stands for; 1 for what is a row."""
-        if self.holds_leaves(X):
-            return self._sums(X)[:, 0].astype(np.int64)
-        return super().row_sizes(X)
 
-    @property
-    def statistic_size(self) -> int:
-        """How many numbers the statistic of a cluster has."""
-        return int(self._unbound.statistic_size)
+def _frozen(values: Any, dtype: type) -> NDArray[Any]:
+    """Return `values` as an array that cannot be written to."""
+    view: NDArray[Any] = np.ascontiguousarray(values, dtype=dtype).view()
+    view.flags.writeable = False
+    return view
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
-        """Draw parameters of clusters, as the likelihood of the rows does."""
-        return self.of.draw_parameters(statistics, rng)
 
-    def draw_rows(
-        self,
-        parameters: Parameters,
-        labels: IntArray,
-        rng: np.random.Generator,
-        like: Data | None = None,
-    ) -> Data:
-        """Draw rows, as the likelihood of the rows does; leaves are not like rows."""
-        rows = None if like is None or self.holds_leaves(like) else like
-        return self.of.draw_rows(parameters, labels, rng, rows)
+def joined(parts: Sequence[WeightedLeaves]) -> WeightedLeaves:
+    """Return the leaves of several parts of the data, which have one likelihood, as one.
 
-    @staticmethod
-    def _sums(X: Data) -> FloatArray:
-        sums = X[:, : len(SUMS)]
-        return sums if isinstance(sums, np.ndarray) else sums.toarray()
+    Examples
+    --------
+    >>> import mixwood as mw
+    >>> model = mw.Mixture(mw.Poisson(rate=[1.0]))
+    >>> part = mw.stream_leaves(model, [[[3], [4]]], max_leaves=2)
+    >>> joined([part, part]).n_leaves
+    4
+    """
+    return WeightedLeaves(
+        parts[0].likelihood,
+        np.concatenate([part.sizes for part in parts]),
+        np.concatenate([part.log_constants for part in parts]),
+        np.concatenate([part.log_apart for part in parts]),
+        np.concatenate([part.weights for part in parts]),
+        stacked([part.statistics for part in parts]),
+    )
+
+
+# --- rows or leaves
+
+
+def read_data(likelihood: Likelihood, X: Any) -> tuple[Likelihood, Data | WeightedLeaves]:
+    """Return the likelihood with every parameter explicit, and the data as the core reads them."""
+    if not isinstance(X, WeightedLeaves):
+        return likelihood.fitted_to(X)
+    if type(X.likelihood) is not type(likelihood):
+        raise ValueError(
+            f"X holds leaves of {type(X.likelihood).__name__} rows and the model's likelihood "
+            f"is {type(likelihood).__name__}; make the leaves with the model they are for"
+        )
+    return X.likelihood, replace(X, leaf_of_row=None)  # which may be larger than all the rest
+
+
+def names_in(likelihood: Likelihood, X: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of data as the user has them, or None without names."""
+    if not isinstance(X, WeightedLeaves):
+        return likelihood.names_in(X)
+    columns = likelihood.columns if isinstance(likelihood, Product) else None
+    names = tuple(name for name in columns or () if isinstance(name, str))
+    return names if columns and len(names) == len(columns) else None
+
+
+def item_sizes(X: Data | WeightedLeaves) -> IntArray:
+    """Return how many rows each item stands for: 1, but for leaves.
+
+    Examples
+    --------
+    >>> item_sizes(np.array([[0.5], [0.7]]))
+    array([1, 1])
+    """
+    return X.sizes if isinstance(X, WeightedLeaves) else np.ones(X.shape[0], dtype=np.int64)
+
+
+def log_constants(likelihood: Likelihood, X: Data | WeightedLeaves) -> FloatArray:
+    """Return what the compiled family leaves out of each item's log density."""
+    return X.log_constants if isinstance(X, WeightedLeaves) else likelihood.row_constants(X)
+
+
+def chosen_items(X: Data | WeightedLeaves, items: IntArray) -> Data | WeightedLeaves:
+    """Return some of the rows, or leaves."""
+    if not isinstance(X, WeightedLeaves):
+        return X[items]
+    return WeightedLeaves(
+        X.likelihood,
+        X.sizes[items],
+        X.log_constants[items],
+        X.log_apart[items],
+        X.weights[items],
+        X.statistics[items],
+    )

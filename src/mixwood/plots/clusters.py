@@ -27,6 +27,8 @@ _DENSITY_DRAWS = 200
 _CONTINUOUS = (Gaussian, DiagonalGaussian, SphericalGaussian)
 #: The most clusters that a legend names: more are not told apart by eye.
 _MOST_NAMED = 20
+#: Of the mark of a weighted leaf.
+_LARGEST_AREA = 400.0
 #: The shares of the items that lie within the contours.
 _CONTOURS = (0.99, 0.9, 0.5)
 
@@ -60,17 +62,24 @@ def plot_clusters(
             _draw_contours(ax, posterior, plane)
         _draw_scatter(ax, plane, labels, sure)
     _name_clusters(ax, sizes)
-    unsure = "" if sure.all() else f"; hollow: {np.mean(~sure):.0%} unsure"
+    share = np.average(~sure, weights=plane.sizes)
+    unsure = "" if sure.all() else f"; hollow: {share:.0%} unsure"
     ax.set(xlabel=plane.names[0], ylabel=plane.names[1] or "density")
     number = counted(len(sizes), "cluster")
-    ax.set_title(
-        f"{counted(len(items), 'item', posterior.n_items)}, {number}{unsure}", fontsize="medium"
-    )
+    ax.set_title(f"{_items_drawn(posterior, plane)}, {number}{unsure}", fontsize="medium")
     return ax
 
 
+def _items_drawn(posterior: Posterior, plane: Plane) -> str:
+    """Return how many there are in the picture: "1,300 items", "900 rows in 40 leaves"."""
+    if not posterior.of_leaves:
+        return counted(len(plane.points), "item", posterior.n_items)
+    leaves = counted(len(plane.points), "leaf", posterior.n_items, plural="leaves")
+    return f"{counted(int(plane.sizes.sum()), 'row')} in {leaves}"
+
+
 def _draw_scatter(ax: Axes, plane: Plane, labels: IntArray, sure: Any) -> None:
-    size = 18 if len(labels) <= 2000 else 6
+    areas = _areas(plane.sizes)
     for k in np.unique(labels):
         for chosen, face, weight in (
             (sure & (labels == k), colour(k), 0.0),
@@ -80,13 +89,23 @@ def _draw_scatter(ax: Axes, plane: Plane, labels: IntArray, sure: Any) -> None:
                 ax.scatter(
                     plane.points[chosen, 0],
                     plane.points[chosen, 1],
-                    s=size,
+                    s=areas[chosen],
                     marker=marker(k),
                     facecolors=face,
                     edgecolors=colour(k),
                     linewidths=weight,
                     alpha=0.8,
                 )
+
+
+def _areas(sizes: IntArray) -> FloatArray:
+    """Return the areas of marks: in proportion to the rows that they stand for, but never a speck.
+
+    Of rows all are equal.
+    """
+    usual = 18.0 if len(sizes) <= 2000 else 6.0
+    scale = min(usual / sizes.mean(), _LARGEST_AREA / sizes.max())
+    return np.asarray(np.maximum(sizes * scale, 1.0))
 
 
 def _name_clusters(ax: Axes, sizes: IntArray) -> None:
@@ -111,13 +130,14 @@ def _name_clusters(ax: Axes, sizes: IntArray) -> None:
 def _draw_line(
     ax: Axes, posterior: Posterior, plane: Plane, labels: IntArray, sure: Any, density: bool
 ) -> None:
-    """Draw a histogram, clusters on top of each other, the density, and below a mark an item."""
+    """Draw a histogram, clusters on top of each other, the density, and a mark per item below."""
     values = plane.points[:, 0]
     edges = _bin_edges(values)
     top = np.zeros(len(edges) - 1)
     for k in np.unique(labels):
-        counts = np.histogram(values[labels == k], edges)[0]
-        height = counts / (len(values) * np.diff(edges))
+        own = labels == k
+        counts = np.histogram(values[own], edges, weights=plane.sizes[own])[0]
+        height = counts / (plane.sizes.sum() * np.diff(edges))
         ax.bar(edges[:-1], height, np.diff(edges), top, align="edge", color=colour(k), alpha=0.55)
         top = top + height
     highest = float(top.max())
@@ -146,7 +166,9 @@ def _draw_contours(ax: Axes, posterior: Posterior, plane: Plane) -> None:
     across, up = _grid(plane.points[:, 0], 90), _grid(plane.points[:, 1], 90)
     places = np.stack(np.meshgrid(across, up), axis=-1)
     density = few.log_density(places.reshape(-1, 2)).reshape(90, 90)
-    at_items = few.log_density(plane.points[sample_of(len(plane.points), 2000)])
+    rows = sample_of(int(plane.sizes.sum()), 2000)
+    items = np.searchsorted(np.cumsum(plane.sizes), rows, side="right")
+    at_items = few.log_density(plane.points[items])
     levels = np.unique(np.quantile(at_items, [1 - share for share in _CONTOURS]))
     ax.contour(across, up, density, levels, colors=COLOURS[-1], linewidths=0.9, linestyles="solid")
 

@@ -66,7 +66,7 @@ def sample_of(n: int, most: int) -> IntArray:
     return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
 
 
-def counted(n: int, noun: str, of: Any = None) -> str:
+def counted(n: int, noun: str, of: Any = None, plural: str | None = None) -> str:
     """Return a number with its noun: "1 item", "1,300 items", "500 of 1,300 items"."""
     shown = f"{n:,}" if of is None or of == n else f"{n:,} of {of:,}"
-    return f"{shown} {noun}" if shown == "1" else f"{shown} {noun}s"
+    return f"{shown} {noun}" if shown == "1" else f"{shown} {plural or noun + 's'}"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mixwood._support.checks import whole_number
 from mixwood._support.labels import label_type
-from mixwood.likelihoods.weighted_leaves import Leaves
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes
 from mixwood.model import Mixture
 from mixwood.priors import Prior
 from mixwood.run_spec import RunInformation
@@ -75,8 +75,8 @@ class Draws:
     model : Mixture
         As the user gave it.
     resolved : Likelihood
-        The likelihood with every parameter explicit.
-    X : array, csr_array or None
+        The likelihood of the rows, with every parameter explicit.
+    X : array, csr_array, WeightedLeaves or None
         The data as the chain saw them, or None if they were not kept.
     stats : list
         For each chain, what each of its moves did: how often it was proposed and
@@ -85,6 +85,8 @@ class Draws:
         How the draws were made: sampler, draws, warmup, thin, chains, seed, versions, ...
     columns : tuple of str, optional
         The names of the columns of `X`, where it came as a table with names.
+    of_leaves : bool
+        Whether the items are weighted leaves: to be told where `X` is not kept.
 
     Examples
     --------
@@ -108,10 +110,11 @@ class Draws:
     parameters: Mapping[str, FloatArray]
     model: Mixture
     resolved: Likelihood
-    X: Data | None
+    X: Data | WeightedLeaves | None
     stats: list[dict[str, MoveStatistics]] = field(default_factory=list)
     settings: RunInformation = field(default_factory=RunInformation)
     columns: tuple[str, ...] | None = None
+    of_leaves: bool = False
 
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels)
@@ -133,6 +136,8 @@ class Draws:
             )
         kept = {name: self._draws(self.parameters[name], name) for name in wanted}
         object.__setattr__(self, "parameters", kept)
+        if self.X is not None:
+            object.__setattr__(self, "of_leaves", isinstance(self.X, WeightedLeaves))
         if self.X is not None and self.X.shape[0] != self.n_items:
             raise ValueError(f"X must have {self.n_items} rows, one a label, got {self.X.shape[0]}")
         if self.columns is not None:
@@ -164,14 +169,14 @@ class Draws:
 
     @property
     def n_items(self) -> int:
-        """How many items were clustered: the rows of `X`."""
+        """How many items were clustered: the rows of `X`, or the leaves."""
         return int(self.labels.shape[2])
 
     @cached_property
     def item_sizes(self) -> NDArray[np.int64]:
         """How many rows each item stands for, shape (n_items,): 1, but for weighted leaves."""
-        if isinstance(self.resolved, Leaves):
-            return self.resolved.row_sizes(self.data_for("counting the rows of leaves"))
+        if self.of_leaves:
+            return item_sizes(self.data_for("counting the rows of leaves"))
         return np.ones(self.n_items, dtype=np.int64)
 
     @cached_property
@@ -252,7 +257,7 @@ class Draws:
             parameters={name: values[:, kept] for name, values in self.parameters.items()},
         )
 
-    def data_for(self, purpose: str) -> Data:
+    def data_for(self, purpose: str) -> Data | WeightedLeaves:
         """Return `X`, or raise a ValueError that says `purpose` needs it."""
         if self.X is None:
             raise ValueError(

@@ -45,6 +45,7 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
     neither: where ``i`` belongs is itself a draw that has seen ``x_i``.
     """
     from mixwood.core import make_chain
+    from mixwood.likelihoods.weighted_leaves import log_constants
     from mixwood.samplers import Gibbs
 
     X = posterior.data_for("the log likelihood of each item")
@@ -66,5 +67,5 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
             float(theta[k]),
         )
         values[k] = chain.log_ordinates()
-    values += posterior.resolved.row_constants(X)
+    values += log_constants(posterior.resolved, X)
     return values

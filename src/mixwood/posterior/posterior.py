@@ -443,7 +443,9 @@ class Posterior(Draws):
         them. More: the first two principal components, of standardized columns (of
         `Multinomial`, the square roots of a row's shares; of `Categorical`, indicators). Hollow
         marks are items that are in their cluster with a probability below 0.9. The legend has
-        the clusters' numbers, those of `describe`, if there are at most 20.
+        the clusters' numbers, those of `describe`, if there are at most 20. Weighted leaves are
+        drawn at the mean of their rows, with an area by the number of them; leaves of a family
+        made by `mixwood.conjugate_family` have no such place, and are refused.
 
         Parameters
         ----------

@@ -14,6 +14,7 @@ from mixwood._support.seeding import seed_sequence
 from mixwood._support.threads import in_threads
 from mixwood.core import bind_family
 from mixwood.input.matrices import stacked
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.posterior.draws import Draws
 from mixwood.posterior.predictive_mixture import (
     DistinctClusters,
@@ -74,7 +75,8 @@ def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
     size = whole_number(size, "size", at_least=1)
     rng = np.random.default_rng(seed_sequence(seed))
     X = draws.data_for("sample_predictive")
-    family = draws.resolved.bind(X)
+    family = bind_family(replace(draws.model, likelihood=draws.resolved), X)
+    like = None if isinstance(X, WeightedLeaves) else X
     mixture = mixture_weights(draws)
     weights = np.append(mixture.old, mixture.new)
     picked = rng.choice(len(weights), size=size, p=weights / weights.sum())
@@ -86,7 +88,7 @@ def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
         old = distinct < len(mixture.old)
         statistics[old] = mixture.clusters.statistics_of(family, distinct[old])
         parameters = draws.resolved.draw_parameters(statistics[place], rng)
-        rows.append(draws.resolved.draw_rows(parameters, np.arange(len(place)), rng, like=X))
+        rows.append(draws.resolved.draw_rows(parameters, np.arange(len(place)), rng, like=like))
     return stacked(rows)
 
 
@@ -175,7 +177,7 @@ def _bound(draws: Draws, X: Any) -> tuple[Data, _core.Family, _core.Family]:
             f"{_difference(draws.columns, names)}"
         )
     new = draws.resolved.check(X, width=items.shape[1])
-    return new, draws.resolved.bind(items), bind_family(model, new)
+    return new, bind_family(model, items), bind_family(model, new)
 
 
 def _difference(wanted: Sequence[str], given: Sequence[str]) -> str:

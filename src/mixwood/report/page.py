@@ -109,8 +109,9 @@ def _filled(template: str, **parts: str) -> str:
 
 def _subtitle(posterior: Posterior) -> str:
     columns = "" if posterior.X is None else f" and {posterior.X.shape[1]:,} columns"
+    rows = f"{posterior.item_sizes.sum():,} rows"
+    leaves = f" (in {posterior.n_items:,} weighted leaves)" if posterior.of_leaves else ""
     return paragraph(
-        f"{posterior.n_items:,} rows{columns}; {posterior.n_chains} chains of "
-        f"{posterior.n_draws:,} draws",
+        f"{rows}{columns}{leaves}; {posterior.n_chains} chains of {posterior.n_draws:,} draws",
         "soft",
     )

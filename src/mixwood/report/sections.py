@@ -201,6 +201,8 @@ def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
     if tree is None:
         return section("hierarchy", "Hierarchy", paragraph(_WITHOUT_DATA))
     about = "A tree of the items, grown under the model of the run and coloured by cluster."
+    if digest.posterior.of_leaves:
+        about += " Each item is a weighted leaf, which stands for rows that stay together."
     items, shown = digest.posterior.n_items, len(tree["rows"])
     if shown < items:
         about += f" It shows a sample of {shown:,} of the {items:,} items."

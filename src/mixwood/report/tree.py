@@ -30,13 +30,14 @@ def tree_of(posterior: Posterior, labels: IntArray) -> dict[str, Any]:
     labels : int array of shape (n,)
         The clusters to colour by.
     """
+    from mixwood.likelihoods.weighted_leaves import chosen_items
     from mixwood.plots.style import COLOURS, MIXED_COLOUR, sample_of
     from mixwood.trees.build import ibhc
 
     X = posterior.data_for("the tree of the report")
     rows = sample_of(posterior.n_items, MOST_ROWS)
     model = replace(posterior.model, likelihood=posterior.resolved)
-    hierarchy = ibhc(model, X[rows], seed=0)
+    hierarchy = ibhc(model, chosen_items(X, rows), seed=0)
     colours = {"colours": list(COLOURS), "mixed": MIXED_COLOUR}
     return condensed(hierarchy, rows, labels) | colours
 

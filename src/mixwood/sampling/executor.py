@@ -15,6 +15,7 @@ import numpy as np
 
 from mixwood._support.threads import thread_count, wait_for
 from mixwood.core import bind_family, load_chain, make_chain
+from mixwood.likelihoods.weighted_leaves import item_sizes
 from mixwood.run_spec import RunSpec
 from mixwood.samplers import Tree
 from mixwood.sampling.chain import ChainResult, RunningChain
@@ -145,7 +146,7 @@ def _start_anew(
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     seed = spec.chain_seeds[number]
     stream = np.random.PCG64(seed)
-    points = int(spec.resolved.row_sizes(spec.data).sum())
+    points = int(item_sizes(spec.data).sum())
     # A sampler that keeps rows together, in few leaves, needs no more of them to start from.
     limit = spec.sampler.max_leaves if isinstance(spec.sampler, Tree) else None
     limit = limit if (limit or 0) > 1 else None

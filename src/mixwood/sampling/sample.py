@@ -16,7 +16,7 @@ from mixwood._support.seeding import seed_sequence
 from mixwood._support.threads import thread_count
 from mixwood._support.versions import versions
 from mixwood.core import bind_family
-from mixwood.likelihoods.leaf_data import read_data
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, names_in, read_data
 from mixwood.model import Mixture
 from mixwood.posterior.posterior import Posterior
 from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec
@@ -110,13 +110,14 @@ def sample(
     decided["seed"] = seed_sequence(seed)
     resolved, data = read_data(model.likelihood, X)
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
-    if data is X or getattr(data, "base", None) is not None:
+    borrowed = data is X or getattr(data, "base", None) is not None
+    if borrowed and not isinstance(data, WeightedLeaves):  # they cannot be written to
         data = data.copy()
     spec = RunSpec(
         model=model,
         resolved=resolved,
         data=data,
-        names=resolved.names_in(X),
+        names=names_in(resolved, X),
         init=checked_init(init, data.shape[0]),
         **decided,
     )

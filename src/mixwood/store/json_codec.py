@@ -46,7 +46,6 @@ CLASSES = {
         "SphericalGaussian",
     ),
     "likelihoods.table_layout": ("TableLayout",),
-    "likelihoods.weighted_leaves": ("Leaves",),
     "model": ("Mixture",),
     "samplers": ("Gibbs", "PaperTree", "Slice", "SplitMerge", "Tree"),
 }

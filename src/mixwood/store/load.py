@@ -130,6 +130,7 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
         stats,
         settings,
         manifest.names,
+        manifest.of_leaves,
     )
 
 

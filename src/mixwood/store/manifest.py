@@ -13,7 +13,7 @@ from mixwood._support.checks import shown, whole_number
 from mixwood._support.types import Data
 from mixwood.core import MoveStatistics
 from mixwood.likelihoods import Likelihood
-from mixwood.likelihoods.weighted_leaves import Leaves
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
 from mixwood.posterior.draws import Draws
 from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec
@@ -21,6 +21,7 @@ from mixwood.samplers import Sampler
 from mixwood.store.atomic_files import read_json, write_json
 from mixwood.store.folders import ARRAYS, DESCRIPTION, FORMAT
 from mixwood.store.json_codec import ARRAY_TYPES, decode, encode
+from mixwood.store.leaf_format import as_matrix, as_wrapped, from_matrix, unwrapped
 from mixwood.store.zarr_array import Expected, read_group, write_group
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ SHARED = ("chains", "draws", "items", "names", "model", "resolved", "data")
 class Manifest:
     """What `mixwood.json` says: a `RunSpec` encoded, or what is left of one in a saved posterior.
 
-    `plan` is None for a posterior that was saved; `draws` is how many were asked for.
+    `plan` is None for a posterior that was saved; `draws` is how many were asked for; `of_leaves`
+    tells whether the items are weighted leaves, also where there are no data.
     """
 
     chains: int
@@ -78,7 +80,8 @@ class Manifest:
     names: tuple[str, ...] | None
     model: Mixture
     resolved: Likelihood
-    data: Data | None
+    data: Data | WeightedLeaves | None
+    of_leaves: bool
     settings: RunInformation
     stats: list[dict[str, MoveStatistics]]
     plan: Plan | None
@@ -88,6 +91,7 @@ class Manifest:
         """Return that of a run about to begin."""
         return cls(
             **{key: getattr(spec, key) for key in SHARED},
+            of_leaves=isinstance(spec.data, WeightedLeaves),
             settings=settings,
             stats=[],
             plan=Plan(
@@ -110,6 +114,7 @@ class Manifest:
             model=draws.model,
             resolved=draws.resolved,
             data=draws.X if include_data else None,
+            of_leaves=draws.of_leaves,
             settings=draws.settings,
             stats=draws.stats,
             plan=None,
@@ -135,6 +140,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     arrays = folder / ARRAYS
     apart: list[NDArray[Any]] = []
     values = {key: getattr(manifest, key) for key in ("model", "resolved", "settings", "stats")}
+    X = as_matrix(manifest.data) if isinstance(manifest.data, WeightedLeaves) else manifest.data
     content = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -145,10 +151,12 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         "columns": encode(manifest.names, apart, "columns"),
         **{key: encode(value, apart, key) for key, value in values.items()},
         "plan": None if manifest.plan is None else encode(manifest.plan, apart, "plan"),
-        "data": None if manifest.data is None else _data_description(manifest.data),
+        "data": None if X is None else _data_description(X),
     }
-    if manifest.data is not None:
-        _write_data(manifest.data, arrays)
+    if manifest.of_leaves:
+        content["resolved"] = as_wrapped(content["resolved"])
+    if X is not None:
+        _write_data(X, arrays)
     if apart:
         write_group(arrays, "arrays", {f"array{k}": _with_axes(a) for k, a in enumerate(apart)})
     content["arrays"] = [{"dtype": a.dtype.name, "shape": list(a.shape)} for a in apart]
@@ -235,17 +243,18 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
     if chains > MOST_CHAINS:
         raise ValueError(f"chains must be at most {MOST_CHAINS}, got {chains}")
     apart = _read_apart(arrays, content["arrays"])
-    model, resolved, settings, stats, columns = (
-        decode(content[key], apart) for key in ("model", "resolved", "settings", "stats", "columns")
+    model, settings, stats, columns = (
+        decode(content[key], apart) for key in ("model", "settings", "stats", "columns")
     )
+    of_rows, of_leaves = unwrapped(content["resolved"])
+    resolved = decode(of_rows, apart)
     if not isinstance(model, Mixture):
         raise ValueError(f"model must be a Mixture, got {shown(model)}")
-    of_rows = resolved.of if isinstance(resolved, Leaves) else resolved
-    if not isinstance(of_rows, Likelihood) or type(of_rows) is not type(model.likelihood):
+    if not isinstance(resolved, Likelihood) or type(resolved) is not type(model.likelihood):
         raise ValueError(f"resolved must be a likelihood like the model's, got {shown(resolved)}")
     if not isinstance(settings, dict) or not isinstance(stats, list):
         raise ValueError("settings must be a dict and stats a list")
-    X = _read_data(arrays, content["data"], resolved, items)
+    X = _read_data(arrays, content["data"], resolved, items, of_leaves)
     plan = None if content["plan"] is None else decode(content["plan"], apart)
     wanted = Plan.__annotations__
     if plan is not None and (not isinstance(plan, dict) or set(plan) != set(wanted)):
@@ -258,6 +267,7 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
         model=model,
         resolved=resolved,
         data=X,
+        of_leaves=of_leaves,
         settings=settings,  # type: ignore[arg-type]
         stats=stats,
         plan=None if plan is None else Plan(**plan),  # type: ignore[typeddict-item]
@@ -279,7 +289,9 @@ def _read_apart(arrays: Path, described: list[dict[str, Any]]) -> list[NDArray[A
     return list(read_group(arrays, "arrays", expected).values()) if expected else []
 
 
-def _read_data(arrays: Path, described: Any, resolved: Likelihood, items: int) -> Data | None:
+def _read_data(
+    arrays: Path, described: Any, resolved: Likelihood, items: int, of_leaves: bool
+) -> Data | WeightedLeaves | None:
     """Return the data, checked by the likelihood as if a user had given them."""
     if described is None:
         return None
@@ -292,7 +304,8 @@ def _read_data(arrays: Path, described: Any, resolved: Likelihood, items: int) -
         X = _read_counts(arrays, (items, columns), entries)
     else:
         raise ValueError(f"data must be dense or csr, got {shown(described['kind'])}")
-    return resolved.check(X, name=str(arrays / "data"))
+    name = str(arrays / "data")
+    return from_matrix(X, resolved, name) if of_leaves else resolved.check(X, name=name)
 
 
 def _read_counts(arrays: Path, shape: tuple[int, int], entries: int) -> csr_array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from mixwood.likelihoods import Likelihood
 from mixwood.likelihoods.base import as_likelihood
 from mixwood.reference.families import dense, family_of
 from mixwood.testing.predictives import check_predictives
+
+if TYPE_CHECKING:
+    from mixwood import _core
 
 __all__ = ["FamilyReport", "check_family"]
 
@@ -74,8 +77,8 @@ class _Core:
 
     name = "compiled"
 
-    def __init__(self, likelihood: Likelihood, X: Data) -> None:
-        self.family = likelihood.bind(X)
+    def __init__(self, family: _core.Family) -> None:
+        self.family = family
 
     def statistics(self, rows: Sequence[int]) -> FloatArray:
         return np.asarray(self.family.statistics(np.array(rows, dtype=np.int64)))
@@ -177,7 +180,7 @@ def check_family(
     resolved, checked = as_likelihood(likelihood).fitted_to(X)
     if checked.shape[0] < 2:
         raise ValueError(f"X must have at least 2 rows, got {checked.shape[0]}")
-    core = _Core(resolved, checked)
+    core = _Core(resolved.bind(checked))
     both: list[_Verbs] = [core]
     with suppress(TypeError):
         both.append(_Twin(resolved, checked))

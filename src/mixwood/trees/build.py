@@ -12,6 +12,7 @@ from mixwood._support.checks import shown, whole_number
 from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.seeding import seed_sequence
 from mixwood.core import bind_family
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, read_data
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess, Prior, start_values
 from mixwood.reference.priors import Parameters, softplus, update_parameters
@@ -39,8 +40,8 @@ def bhc(model: Mixture, X: Any, rule: str = "balanced") -> Hierarchy:
     model : Mixture
         Likelihood and prior. Random parameters of the prior are taken at their means, and
         ``u`` at its conditional mode for the expected number of clusters.
-    X : array, data frame or sparse matrix of shape (n, d)
-        At most 20,000 rows.
+    X : array, data frame or sparse matrix of shape (n, d), or WeightedLeaves
+        At most 20,000 rows, or leaves.
     rule : {"balanced", "paper"}
         Which trees are the nearest: as published those of smallest ``d``, at the ``u`` given
         above. Then large trees join first even where that is barely right, and one broad
@@ -72,7 +73,8 @@ def bhc(model: Mixture, X: Any, rule: str = "balanced") -> Hierarchy:
             f"X has {n:,} rows and bhc takes at most {LARGEST_GREEDY:,}, since it looks at every "
             "pair of rows; use mw.ibhc, whose time grows nearly linearly"
         )
-    recipe = Recipe(given, prior_parameters(given.prior, n), rule, None)
+    points = int(item_sizes(data).sum())
+    recipe = Recipe(given, prior_parameters(given.prior, points), rule, None)
     forest = recipe.forest(bind_family(given, data))
     rows = np.arange(n)
     grow(recipe, forest, rows, greedy=True)
@@ -99,8 +101,8 @@ def ibhc(
     ----------
     model : Mixture
         Likelihood and prior.
-    X : array, data frame or sparse matrix of shape (n, d)
-        One row an item.
+    X : array, data frame or sparse matrix of shape (n, d), or WeightedLeaves
+        One row an item; or leaves, which are then the items.
     trials : int
         How many trees are built. The first grows at the means of the prior's random
         parameters and the conditional mode of ``u``; before each further one they are drawn
@@ -149,7 +151,7 @@ def ibhc(
 
     family = bind_family(given, data)
     data = _own(data, X)
-    first = prior_parameters(given.prior, int(given.likelihood.row_sizes(data).sum()))
+    first = prior_parameters(given.prior, int(item_sizes(data).sum()))
     parameters = replace(first)
     best: Hierarchy | None = None
     for trial in range(n_trials):
@@ -269,11 +271,11 @@ def log_u_mode(prior: Prior, parameters: Parameters, n: int, clusters: float) ->
     return float(brentq(slope, low, high, xtol=1e-12, rtol=1e-12))
 
 
-def _checked(model: Mixture, X: Any) -> tuple[Mixture, Data]:
+def _checked(model: Mixture, X: Any) -> tuple[Mixture, Data | WeightedLeaves]:
     """Return the model with an explicit likelihood, and checked data."""
     if not isinstance(model, Mixture):
         raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
-    resolved, data = model.likelihood.fitted_to(X)
+    resolved, data = read_data(model.likelihood, X)
     return replace(model, likelihood=resolved), data
 
 
@@ -282,8 +284,10 @@ def _check_rule(rule: Any) -> None:
         raise ValueError(f"rule must be 'balanced' or 'paper', got {shown(rule)}")
 
 
-def _own(data: Data, X: Any) -> Data:
-    """Return rows that the caller cannot write to later."""
+def _own(data: Data | WeightedLeaves, X: Any) -> Data | WeightedLeaves:
+    """Return items that the caller cannot write to later."""
+    if isinstance(data, WeightedLeaves):
+        return data
     return data.copy() if data is X or getattr(data, "base", None) is not None else data
 
 

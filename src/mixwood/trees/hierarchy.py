@@ -10,7 +10,9 @@ import numpy as np
 
 from mixwood._support.checks import finite_number, shown, whole_number
 from mixwood._support.labels import in_order_of_appearance
+from mixwood.core import bind_family
 from mixwood.input.matrices import stacked
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, log_constants
 from mixwood.model import Mixture
 from mixwood.reference.priors import psi
 from mixwood.trees.node_table import Dendrogram
@@ -52,15 +54,22 @@ class Hierarchy:
     """
 
     def __init__(
-        self, recipe: Recipe, X: Data, forest: _core.Forest, order: IntArray, *, greedy: bool
+        self,
+        recipe: Recipe,
+        X: Data | WeightedLeaves,
+        forest: _core.Forest,
+        order: IntArray,
+        *,
+        greedy: bool,
     ) -> None:
         self._recipe = recipe
         self._X = X  # the rows that are leaves, and one row of each weighted leaf
+        self._points = int(item_sizes(X).sum())  # rows, those of given leaves one by one
         self._forest: _core.Forest | None = None
         self._batches = [np.asarray(order, dtype=np.int64)]  # as they came
         self._greedy = greedy  # whether the first of them was joined by bhc
         self._place = np.arange(X.shape[0])  # of each row ever given: which row of _X
-        self._log_constant = float(np.sum(recipe.model.likelihood.row_constants(X)))
+        self._log_constant = float(np.sum(log_constants(recipe.model.likelihood, X)))
         self._settle(forest)
 
     def _settle(self, forest: _core.Forest) -> None:
@@ -140,7 +149,7 @@ class Hierarchy:
 
         ``(n-1) log u - psi(u) - log Gamma(n) + log phi(t)``, every constant included.
         """
-        p, n = self._recipe.parameters, self.n_items
+        p, n = self._recipe.parameters, self._points
         psi_u = psi(self._recipe.model.prior, p.log_u, p.log_alpha, p.sigma)
         constants = (n - 1) * p.log_u - psi_u - lgamma(n) + self._log_constant
         return constants + self._tree.log_potential
@@ -312,6 +321,11 @@ class Hierarchy:
             Their `labels`. Those of other rows may change too.
         """
         likelihood = self.model.likelihood
+        if isinstance(self._X, WeightedLeaves):
+            raise ValueError(
+                "X_new cannot go into a tree over weighted leaves, of which no rows are kept; add "
+                "the rows to the stream, and build the tree anew"
+            )
         new = likelihood.check(X_new, name="X_new", width=self._X.shape[1])
         n_old, n_new = self._X.shape[0], new.shape[0]
         both = stacked([self._X, new])
@@ -333,6 +347,7 @@ class Hierarchy:
         self._X, self._place = both, np.concatenate([self._place, rows])
         self._batches.append(rows)
         self._log_constant += constant
+        self._points += n_new
         self._settle(forest)
         return self.labels[-n_new:].copy()
 
@@ -343,7 +358,7 @@ class Hierarchy:
                 "insert cannot go on from a copied or unpickled tree with weighted leaves: the "
                 "rows in them are not kept. Insert into the original, or build without max_leaves"
             )
-        forest = self._recipe.forest(self.model.likelihood.bind(self._X))
+        forest = self._recipe.forest(bind_family(self.model, self._X))
         for k, rows in enumerate(self._batches):
             grow(self._recipe, forest, rows, greedy=self._greedy and k == 0)
         return forest

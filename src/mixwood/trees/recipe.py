@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mixwood.core import bind_family, prior_arguments
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items
 from mixwood.model import Mixture
 from mixwood.reference.priors import Parameters
 
@@ -40,7 +42,6 @@ class Recipe:
     def forest(self, family: _core.Family) -> _core.Forest:
         """Return an empty compiled forest over the rows of `family`."""
         from mixwood import _core
-        from mixwood.core import prior_arguments
 
         p = self.parameters
         kind = prior_arguments(self.model.prior)["prior"]
@@ -80,21 +81,23 @@ def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool =
         forest.join_trees()
 
 
-def without_collapsed(model: Mixture, X: Data, forest: _core.Forest) -> tuple[Data, IntArray]:
+def without_collapsed(
+    model: Mixture, X: Data | WeightedLeaves, forest: _core.Forest
+) -> tuple[Data | WeightedLeaves, IntArray]:
     """Let go of the rows of collapsed leaves, but for the first of each.
 
     Parameters
     ----------
     model : Mixture
         With a resolved likelihood.
-    X : array or csr_array
-        The rows that the forest is over; all of them are in it.
+    X : array, csr_array or WeightedLeaves
+        The rows, or leaves, that the forest is over; all of them are in it.
     forest : Forest
         Goes on over the rows that are kept.
 
     Returns
     -------
-    kept : array or csr_array
+    kept : array, csr_array or WeightedLeaves
         A row for each leaf, in the order of `X`.
     now : int array
         Of each row of `X`: which of the kept ones stands for its leaf.
@@ -106,6 +109,6 @@ def without_collapsed(model: Mixture, X: Data, forest: _core.Forest) -> tuple[Da
     rows[keep] = np.arange(len(keep))
     of_leaf = np.empty(forest.n_leaves, dtype=np.int64)
     of_leaf[leaf_of_row[keep]] = np.arange(len(keep))
-    kept = X[keep]
-    forest.rebind(model.likelihood.bind(kept), rows)
+    kept = chosen_items(X, keep)
+    forest.rebind(bind_family(model, kept), rows)
     return kept, of_leaf[leaf_of_row]

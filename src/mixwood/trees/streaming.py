@@ -17,10 +17,9 @@ from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood.core import prior_arguments
 from mixwood.input.matrices import stacked
-from mixwood.likelihoods.leaf_data import WeightedLeaves, leaf_matrix
 from mixwood.likelihoods.multinomial import Multinomial
 from mixwood.likelihoods.product import Product
-from mixwood.likelihoods.weighted_leaves import SUMS
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
 from mixwood.priors import start_values
 from mixwood.trees.recipe import without_collapsed
@@ -58,7 +57,7 @@ def stream_leaves(
     """Read data block by block and keep only the statistics of small blocks of like rows.
 
     Memory is bounded, but for 4 bytes a row that say which leaf it is in (some 9 at the peak).
-    Give the result to `mixwood.sample` in place of the rows.
+    Give the result to `mixwood.sample` instead of the rows.
 
     Parameters
     ----------
@@ -264,9 +263,11 @@ class LeafGrowth:
         for first in range(0, len(order), portion):
             self._forest.insert(order[first : first + portion])
             self._forest.collapse(self._max_leaves)
-        self._kept, now = without_collapsed(self._model, both, self._forest)
+        kept, now = without_collapsed(self._model, both, self._forest)
+        assert not isinstance(kept, WeightedLeaves)
+        self._kept = kept
         constants = np.concatenate([self._constants, self._model.likelihood.row_constants(data)])
-        self._constants = np.bincount(now, constants, self._kept.shape[0]).astype(np.float64)
+        self._constants = np.bincount(now, constants, kept.shape[0]).astype(np.float64)
         self._steps.append(now.astype(np.int32))
         self._n_before.append(n_old)
 
@@ -291,10 +292,15 @@ class LeafGrowth:
         leaf_of_row = self._leaf_of_row()
         number = self._forest.leaves()["leaf_of_row"]  # the core's, of each of ours
         sums, statistics = self._exported()
-        sums = sums[number]
-        sums[:, SUMS.index("log_constant")] = self._constants
-        matrix = leaf_matrix(sums, statistics[number])
-        return WeightedLeaves(self._model.likelihood, matrix, leaf_of_row)
+        return WeightedLeaves(
+            self._model.likelihood,
+            sums["size"][number],
+            self._constants,
+            sums["log_apart"][number],
+            sums["weight"][number],
+            statistics[number],
+            leaf_of_row,
+        )
 
     def _leaf_of_row(self) -> NDArray[np.int32]:
         """Return the leaf of each row: what happened after its block, followed from the end.
@@ -312,20 +318,20 @@ class LeafGrowth:
         self._steps, self._n_before = [leaf_of_row], [0]
         return leaf_of_row
 
-    def _exported(self) -> tuple[FloatArray, Data]:
+    def _exported(self) -> tuple[dict[str, NDArray[Any]], Data]:
         """Return sums and statistics of the leaves as the core numbers them."""
         assert self._forest is not None
         words = isinstance(self._model.likelihood, Multinomial)
         count = self._forest.n_leaves
         portion = max(1, EXPORTED // (self._model.likelihood.width or 1)) if words else count
-        sums: list[FloatArray] = []
+        sums: dict[str, list[NDArray[Any]]] = {"size": [], "log_apart": [], "weight": []}
         statistics: list[Data] = []
         for first in range(0, count, portion):
             part = self._forest.leaf_sums(first, min(first + portion, count))
-            columns = [part[name] for name in ("size", "log_apart", "weight")]
-            sums.append(np.column_stack([columns[0], np.zeros(len(columns[0])), *columns[1:]]))
+            for name, values in sums.items():
+                values.append(part[name])
             statistics.append(_word_totals(part["statistics"]) if words else part["statistics"])
-        return np.concatenate(sums), stacked(statistics)
+        return {name: np.concatenate(parts) for name, parts in sums.items()}, stacked(statistics)
 
 
 def _word_totals(statistics: FloatArray) -> Data:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.likelihoods.weighted_leaves import SUMS, Leaves
 from mixwood.reference import family_of
 from mixwood.reference.families import dense
 from mixwood.reference.leaves import leaf_of, united
-from mixwood.testing import check_family
+from mixwood.testing.family_check import _check_identities, _check_scores, _Core
 
 
 @pytest.fixture
@@ -27,19 +28,17 @@ def both(family_case):
 
 def test_the_same_sums(both):
     leaves, _, plain = both
-    sums = dict(zip(SUMS, dense(leaves.matrix).T, strict=False))
-    np.testing.assert_array_equal(sums["size"], [leaf.size for leaf in plain])
+    np.testing.assert_array_equal(leaves.sizes, [leaf.size for leaf in plain])
     assert leaves.sizes.max() > 1
-    np.testing.assert_allclose(sums["weight"], [leaf.weight for leaf in plain])
+    np.testing.assert_allclose(leaves.weights, [leaf.weight for leaf in plain])
     # the compiled family leaves the constants of the rows out
-    apart = sums["log_apart"] + sums["log_constant"]
+    apart = leaves.log_apart + leaves.log_constants
     np.testing.assert_allclose(apart, [leaf.log_apart for leaf in plain], rtol=1e-9, atol=1e-9)
 
 
 def test_the_same_marginals(both, seed):
     leaves, family, plain = both
-    own = Leaves(leaves.likelihood)
-    compiled, constants = own.bind(leaves.matrix), own.row_constants(leaves.matrix)
+    compiled, constants = leaves.bind(), leaves.log_constants
     alone = [family.log_marginal(leaf.statistic) for leaf in plain]
     np.testing.assert_allclose(compiled.log_alone() + constants, alone, rtol=1e-9, atol=1e-9)
     rng = np.random.default_rng(seed)
@@ -55,16 +54,18 @@ def test_the_same_marginals(both, seed):
 def test_identities_of_the_compiled_leaves(both):
     """Ratios, order, merging, forgetting, with leaves for rows."""
     leaves, _, _ = both
-    assert check_family(Leaves(leaves.likelihood), leaves.matrix).passed
+    core, rng = _Core(leaves.bind()), np.random.default_rng(0)
+    for _ in range(20):
+        order = rng.permutation(leaves.n_leaves)[:12].tolist()
+        cut = int(rng.integers(1, len(order)))
+        for check in (_check_identities, _check_scores):
+            check(core, order[:cut], order[cut:], 1e-9)
 
 
 def test_the_comparison_can_fail(both):
     """A leaf without the scatter, or the counts, of its rows is not the same leaf."""
     leaves, family, plain = both
     big = int(leaves.sizes.argmax())
-    row = np.array(dense(leaves.matrix)[big])
-    row[len(SUMS) :] *= 0.9
-    own = Leaves(leaves.likelihood)
-    wrong = row[None] if isinstance(leaves.matrix, np.ndarray) else type(leaves.matrix)(row[None])
-    value = own.bind(wrong).log_marginal(np.array([0])) + row[SUMS.index("log_constant")]
+    wrong = replace(leaves, statistics=0.9 * leaves.statistics)
+    value = wrong.bind().log_marginal(np.array([big])) + leaves.log_constants[big]
     assert value != pytest.approx(family.log_marginal(plain[big].statistic), rel=1e-9, abs=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import fields, replace
 from math import lgamma
 
 import numpy as np
@@ -13,8 +14,7 @@ from scipy.sparse import csr_array
 
 import mixwood as mw
 from mixwood.core import bind_family, make_chain
-from mixwood.likelihoods.leaf_data import joined, read_data
-from mixwood.likelihoods.weighted_leaves import SUMS, Leaves
+from mixwood.likelihoods.weighted_leaves import joined
 from mixwood.reference.priors import log_kappa, psi
 from mixwood.trees.streaming import BLOCK_ROWS, LeafGrowth, RowSample, wants_sample
 
@@ -27,10 +27,14 @@ def blobs(n, d=2, seed=0):
 
 
 def same(first, second):
-    for a, b in ((first.matrix, second.matrix), (first.leaf_of_row, second.leaf_of_row)):
-        np.testing.assert_array_equal(
-            *(x if isinstance(x, np.ndarray) else x.toarray() for x in (a, b))
-        )
+    for field in fields(first):
+        a, b = (getattr(leaves, field.name) for leaves in (first, second))
+        if field.name == "likelihood":
+            assert a == b
+        else:
+            np.testing.assert_array_equal(
+                *(x.toarray() if hasattr(x, "toarray") else x for x in (a, b)), strict=True
+            )
 
 
 def test_leaves_hold_the_sums_of_their_rows(family_case):
@@ -42,15 +46,15 @@ def test_leaves_hold_the_sums_of_their_rows(family_case):
     assert leaves.n_items == 300
     family, constants = likelihood.bind(X), likelihood.row_constants(X)
     apart = family.log_alone()
-    matrix = leaves.matrix if isinstance(leaves.matrix, np.ndarray) else leaves.matrix.toarray()
-    assert matrix.shape[1] == Leaves(likelihood).leaf_width
+    statistics = leaves.statistics
+    if not isinstance(statistics, np.ndarray):
+        statistics = statistics.toarray()
     for leaf in range(leaves.n_leaves):
         rows = np.flatnonzero(leaves.leaf_of_row == leaf)
-        sums = dict(zip(SUMS, matrix[leaf], strict=False))
-        assert sums["size"] == len(rows) == leaves.sizes[leaf]
-        assert sums["log_constant"] == pytest.approx(constants[rows].sum())
-        assert sums["log_apart"] == pytest.approx(apart[rows].sum())
-        statistic = matrix[leaf, len(SUMS) :]
+        assert leaves.sizes[leaf] == len(rows)
+        assert leaves.log_constants[leaf] == pytest.approx(constants[rows].sum())
+        assert leaves.log_apart[leaf] == pytest.approx(apart[rows].sum())
+        statistic = statistics[leaf]
         expected = family.statistics(rows)[: len(statistic)]
         np.testing.assert_allclose(statistic, expected, rtol=1e-9, atol=1e-9)
     # in the order in which their first rows came
@@ -164,7 +168,7 @@ def test_draws_do_not_depend_on_where_chains_run_and_can_be_saved(tmp_path):
     np.testing.assert_array_equal(longer.labels, whole.labels)
     loaded = mw.load(tmp_path / "run")
     assert loaded.resolved == post.resolved
-    np.testing.assert_array_equal(loaded.X, leaves.matrix)
+    same(loaded.X, replace(leaves, leaf_of_row=None))
 
 
 def test_states_of_leaves_are_saved_to_the_last_bit(family_case):
@@ -172,10 +176,8 @@ def test_states_of_leaves_are_saved_to_the_last_bit(family_case):
     likelihood, X = likelihood.fitted_to(X)
     model = mw.Mixture(likelihood)
     leaves = mw.stream_leaves(model, [X], max_leaves=20, seed=1)
-    own, matrix = read_data(likelihood, leaves)
-    model = mw.Mixture(own)
     start = np.zeros(leaves.n_leaves, dtype=np.int32)
-    chains = [make_chain(model, matrix, start, np.random.PCG64(k), mw.Tree()) for k in (1, 2)]
+    chains = [make_chain(model, leaves, start, np.random.PCG64(k), mw.Tree()) for k in (1, 2)]
     for _ in range(30):
         chains[0].iterate()
     state = chains[0].save_state()
@@ -217,7 +219,7 @@ def test_parts_are_joined():
     assert "600 rows" in repr(whole)
     post = mw.sample(model, whole, sampler=mw.Tree(max_leaves=15), **FAST)  # collapsed once more
     assert post.labels.shape[2] == whole.n_leaves
-    assert bind_family(mw.Mixture(Leaves(model.likelihood)), whole.matrix).n_rows == whole.n_leaves
+    assert bind_family(model, whole).n_rows == whole.n_leaves
 
 
 # --- what is refused
