@@ -95,6 +95,17 @@ def test_the_leaves_are_those_of_the_partitions(client):
     np.testing.assert_allclose(densities.compute(), post.log_density(X), rtol=1e-9)
 
 
+def test_densities_of_some_of_the_draws(client):
+    array = da.from_array(X, chunks=(500, 2))
+    found = distributed.build_leaves(mw.Mixture(), array, leaves_per_partition=30, seed=1)
+    for post in (mw.sample(mw.Mixture(), data, **FAST) for data in (found.leaves, X[:200])):
+        some = distributed.log_density(post, array, draws=2).compute()
+        np.testing.assert_allclose(some, post.thinned(2).log_density(X), rtol=1e-9)
+        assert not np.allclose(some, post.log_density(X), rtol=1e-9)
+        with pytest.raises(ValueError, match="draws must be at least 1"):
+            distributed.log_density(post, array, draws=0)
+
+
 def test_data_frames(client):
     frame = dd.from_pandas(pd.DataFrame(X, columns=["x", "y"]), npartitions=3)
     found = distributed.build_leaves(mw.Mixture(), frame, leaves_per_partition=30, seed=1)

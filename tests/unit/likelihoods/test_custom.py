@@ -360,3 +360,12 @@ def test_check_family_says_what_it_could_not_try():
     assert "cannot draw rows" in repr(check_family(family(draw_rows=None), X, support="positive"))
     with pytest.raises(TypeError, match="X must be given"):
         check_family(family(draw_rows=None))
+
+
+def test_leaves_have_no_coordinates_and_say_so():
+    likelihood = family()
+    leaves = mw.stream_leaves(mw.Mixture(likelihood), [X], max_leaves=10, seed=1)
+    post = quick(likelihood, leaves)
+    assert np.isfinite(post.log_density(X)).all()
+    with pytest.raises(TypeError, match="weighted leaves have no coordinates"):
+        post.plot_clusters()

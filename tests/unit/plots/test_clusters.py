@@ -10,6 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 
+import mixwood as mw
 from mixwood.likelihoods import (
     Bernoulli,
     Categorical,
@@ -204,3 +205,85 @@ def test_overview_shows_every_item_and_every_draw(make_posterior, d):
     assert sum(bar.get_height() for bar in counts.patches) == pytest.approx(1)
     np.testing.assert_array_equal([line.get_ydata() for line in joints.lines], posterior.log_joint)
     assert all(axes.get_xlabel() for axes in (partition, counts, joints))
+
+
+# --- weighted leaves
+
+
+def leaves_and_posterior(likelihood, X, max_leaves=12):
+    model = mw.Mixture(likelihood)
+    leaves = mw.stream_leaves(model, [X], max_leaves=max_leaves, seed=1)
+    fast = {"draws": 5, "warmup": 5, "chains": 1, "seed": 2, "progress": False}
+    return leaves, mw.sample(model, leaves, **fast)
+
+
+def blobs_of(d):
+    rng = np.random.default_rng(5)
+    return rng.normal(size=(150, d)) + 9 * rng.integers(0, 3, (150, 1))
+
+
+def test_leaves_are_drawn_at_their_means_and_as_large_as_their_rows_are_many():
+    X = blobs_of(2)
+    leaves, posterior = leaves_and_posterior(Gaussian(), X)
+    axes = plot_clusters(posterior, ax=new_axes())
+    points, _, _ = marks(axes)
+    found = [c for c in axes.collections if not isinstance(c, ContourSet)]
+    areas = np.concatenate([c.get_sizes() for c in found])
+    expected = [X[leaves.leaf_of_row == k].mean(axis=0) for k in range(leaves.n_leaves)]
+    for size, mean in zip(leaves.sizes, expected, strict=True):
+        (at,) = np.flatnonzero(np.all(np.isclose(points, mean), axis=1))
+        assert areas[at] == pytest.approx(size * areas.sum() / 150, rel=1e-6)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("column 0", "column 1")
+    assert axes.get_title().startswith(f"150 rows in {leaves.n_leaves} leaves, 3 clusters")
+    assert len(contours(axes)) == 1
+
+
+def test_bars_of_leaves_count_rows():
+    X = blobs_of(1)
+    leaves, posterior = leaves_and_posterior(Gaussian(), X)
+    axes = plot_clusters(posterior, ax=new_axes())
+    estimate = posterior.point_estimate()
+    assert estimate.max() > 0
+    for k in range(estimate.max() + 1):
+        own = [bar for bar in axes.patches if to_hex(bar.get_facecolor()).upper() == COLOURS[k]]
+        share = leaves.sizes[estimate == k].sum() / 150
+        assert sum(bar.get_height() * bar.get_width() for bar in own) == pytest.approx(share)
+
+
+def test_components_of_leaves_are_those_of_rows_at_their_means():
+    X = blobs_of(4) * [1, 10, 100, 1]
+    leaves, posterior = leaves_and_posterior(Gaussian(), X)
+    plane = plane_of(posterior, np.arange(leaves.n_leaves))
+    means = np.array([X[leaves.leaf_of_row == k].mean(axis=0) for k in range(leaves.n_leaves)])
+    rows = means[leaves.leaf_of_row]
+    standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    left, values, _ = np.linalg.svd(standard, full_matrices=False)
+    plain = np.abs(left[:, :2] * values[:2])
+    np.testing.assert_allclose(np.abs(plane.points)[leaves.leaf_of_row], plain, atol=1e-8)
+    assert f"({values[0] ** 2 / (values**2).sum():.0%} of variance)" in plane.names[0]
+    assert not plane.own
+
+
+@pytest.mark.parametrize("words", [9, 2000])
+def test_leaves_of_counts_are_drawn_by_the_shares_of_their_words(words):
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(rng.gamma(0.3, 2.0, size=(3, words))[rng.integers(0, 3, 200)])
+    counts[:, 0] += 1
+    leaves, posterior = leaves_and_posterior(Multinomial(), counts, max_leaves=80)
+    plane = plane_of(posterior, np.arange(leaves.n_leaves))
+    totals = np.array([counts[leaves.leaf_of_row == k].sum(axis=0) for k in range(leaves.n_leaves)])
+    roots = np.sqrt(totals / totals.sum(axis=1, keepdims=True))[leaves.leaf_of_row]
+    left, values, _ = np.linalg.svd(roots - roots.mean(axis=0), full_matrices=False)
+    plain = np.abs(left[:, :2] * values[:2])
+    np.testing.assert_allclose(np.abs(plane.points)[leaves.leaf_of_row], plain, atol=1e-7)
+
+
+def test_leaves_of_any_family_have_pictures(family_case):
+    leaves, posterior = leaves_and_posterior(*family_case(90))
+    figure = overview(posterior)
+    figure.canvas.draw()
+    points, _, _ = marks(figure.axes[0])
+    assert points.shape == (leaves.n_leaves, 2)
+    assert np.all(np.isfinite(points))
+    posterior.plot_dendrogram(ax=new_axes())
+    posterior.plot_similarity(ax=new_axes())

@@ -187,3 +187,16 @@ def test_a_family_that_cannot_draw_says_so(make_posterior):
     posterior = make_posterior(Closed())
     with pytest.raises(TypeError, match="Closed cannot draw the parameters"):
         parameter_estimates(posterior, posterior.point_estimate(), level=0.9, seed=0, n_draws=5)
+
+
+def test_words_of_leaves_are_those_of_their_rows():
+    counts = np.repeat([[9, 5, 0, 1, 0], [0, 1, 6, 0, 9]], 30, axis=0)
+    model = mw.Mixture(mw.Multinomial())
+    leaves = mw.stream_leaves(model, [counts], max_leaves=6, seed=0)
+    options = {"draws": 20, "warmup": 10, "chains": 1, "seed": 1, "progress": False}
+    post = mw.sample(model, leaves, **options)
+    table = post.describe(words=["cat", "dog", "sun", "fog", "sky"])
+    assert [row.split(", ")[:2] for row in table["words"]] == [["cat", "dog"], ["sky", "sun"]]
+    assert table["size"].tolist() == [30, 30]
+    with pytest.raises(ValueError, match="words must be 5 names"):
+        post.describe(words=["cat"] * 9)

@@ -232,3 +232,15 @@ def test_categories_that_are_numbers_are_shown_as_they_are():
     assert "year mode" in page
     assert re.search("<td>200[79]</td>", page)
     assert not re.search("2,00[79]", page)
+
+
+def test_a_run_over_leaves_tells_of_rows_and_leaves(blobs):
+    leaves = mw.stream_leaves(mw.Mixture(), [blobs], max_leaves=12, seed=1)
+    post = fitted(leaves, mw.Gaussian(), "leaves")
+    page = Page(render(post, About("x")))
+    assert f"60 rows and 2 columns (in {leaves.n_leaves} weighted leaves)" in page.text
+    assert "Each item is a weighted leaf" in page.text
+    assert "column 1 mean" in page.text
+    assert "column 2" not in page.text
+    assert "not drawn" not in page.text
+    assert sorted(page.data["tree-data"]["rows"]) == list(range(leaves.n_leaves))

@@ -9,7 +9,7 @@ import pytest
 from scipy.cluster.hierarchy import is_valid_linkage, to_tree
 
 import mixwood as mw
-from mixwood.trees.build import ibhc
+from mixwood.trees.build import bhc, ibhc
 
 
 def test_beyond_max_leaves_the_tree_collapses(weighted, is_pure, parse_newick):
@@ -98,3 +98,40 @@ def test_copies_of_weighted_trees_read_but_do_not_grow(weighted, everything):
         other.insert(X[:2])
     assert everything(other) == before
     tree.insert(X[:2])
+
+
+# --- trees over leaves that are given
+
+
+def leaves_of(model, X, max_leaves):
+    return mw.stream_leaves(model, [X], max_leaves=max_leaves, seed=1)
+
+
+@pytest.mark.parametrize("build", [bhc, ibhc])
+def test_leaves_of_single_rows_have_the_tree_of_the_rows(build):
+    X = np.random.default_rng(0).normal(size=(40, 3)) + 5 * np.arange(40)[:, None] // 20
+    model = mw.Mixture(mw.Gaussian().resolve(X))
+    leaves = leaves_of(model, X, 40)
+    assert leaves.n_leaves == 40
+    options = {} if build is bhc else {"order": np.arange(40)}
+    rows, found = (build(model, data, **options) for data in (X, leaves))
+    np.testing.assert_array_equal(found.labels, rows.labels)
+    np.testing.assert_allclose(found.linkage(), rows.linkage())
+    assert found.log_evidence_bound == pytest.approx(rows.log_evidence_bound)
+
+
+def test_trees_over_leaves_count_rows_and_take_no_more():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2)) + 20 * rng.integers(0, 3, (300, 1))
+    model = mw.Mixture(mw.Gaussian().resolve(X))
+    leaves = leaves_of(model, X, 40)
+    tree = ibhc(model, leaves, seed=0)
+    assert tree.n_clusters == 3
+    assert tree.linkage(points=True)[-1, 3] == 300
+    # a tree over the rows sums over more partitions, and most of its bound is of these clusters
+    assert tree.log_evidence_bound == pytest.approx(ibhc(model, X).log_evidence_bound, rel=0.02)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(tree)).labels, tree.labels)
+    assert ibhc(model, leaves, max_leaves=10, seed=0).n_leaves <= 10
+    assert tree.as_draws().item_sizes.sum() == 300
+    with pytest.raises(ValueError, match="X_new cannot go into a tree over weighted leaves"):
+        tree.insert(X[:2])
