@@ -129,7 +129,9 @@ class WeightedLeaves:
     def nbytes(self) -> int:
         """The memory of the statistics."""
         found = self.statistics
-        return int(found.nbytes if isinstance(found, np.ndarray) else found.data.nbytes * 2)
+        if isinstance(found, np.ndarray):
+            return int(found.nbytes)
+        return int(found.data.nbytes + found.indices.nbytes)
 
     def bind(self) -> _core.Family:
         """Return the compiled family over the leaves."""
