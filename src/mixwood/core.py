@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood import hyper
 from mixwood._support.types import Data
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
-from mixwood.priors import DirichletProcess, PitmanYor, Prior, start_values
 from mixwood.samplers import PaperTree, Sampler, Slice, Tree
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ __all__ = [
     "load_chain",
     "make_chain",
     "move_statistics",
-    "prior_arguments",
 ]
 
 
@@ -35,30 +32,6 @@ class MoveStatistics(TypedDict):
     seconds: float
     mean_log_ratio: float
     sd_log_ratio: float
-
-
-def _pair(value: object) -> tuple[float, float] | None:
-    """Return the two parameters of a hyperprior, or None for a fixed number."""
-    if isinstance(value, hyper.Gamma):
-        return value.shape, value.rate
-    if isinstance(value, hyper.Beta):
-        return value.a, value.b
-    return None
-
-
-def prior_arguments(prior: Prior) -> dict[str, Any]:
-    """Return the prior as the core wants it."""
-    if isinstance(prior, DirichletProcess):
-        kind = "dirichlet_process"
-    else:
-        kind = "pitman_yor" if isinstance(prior, PitmanYor) else "generalized_gamma"
-    return {
-        "prior": kind,
-        "alpha": _pair(getattr(prior, "alpha", None)),
-        "sigma": _pair(getattr(prior, "sigma", None)),
-        "theta": _pair(getattr(prior, "theta", None)),
-        "start": {"sigma": 0.0, "theta": 0.0} | start_values(prior),
-    }
 
 
 def make_chain(
@@ -92,7 +65,7 @@ def make_chain(
         family = bind_family(model, X, sampler)
     return _core.Chain(
         family,
-        **prior_arguments(model.prior),
+        **model.prior.core_arguments(),
         labels=np.ascontiguousarray(labels, dtype=np.int32),
         bit_generator=bit_generator,
         sampler=sampler.name,

@@ -1,21 +1,17 @@
-"""Draws from the prior: parameters, partitions and data."""
+"""Data drawn from the prior."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mixwood import hyper
 from mixwood._support.checks import shown, whole_number
-from mixwood._support.gamma_draws import log_gamma_draws
 from mixwood._support.seeding import seed_sequence
-from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood._support.types import Data, IntArray
 from mixwood.model import Mixture
-from mixwood.priors import DirichletProcess, PitmanYor, Prior
 
-__all__ = ["PriorDraws", "draw_from_prior", "simulate"]
+__all__ = ["simulate"]
 
 
 def simulate(model: Mixture, n: int, seed: Any = None, *, width: int = 2) -> tuple[Data, IntArray]:
@@ -52,168 +48,5 @@ def simulate(model: Mixture, n: int, seed: Any = None, *, width: int = 2) -> tup
     width = whole_number(width, "width", at_least=1)
     rng = np.random.default_rng(seed_sequence(seed))
     likelihood = model.likelihood.resolve_standard(model.likelihood.width or width)
-    labels = draw_from_prior(model.prior, n, 1, rng).labels[0]
+    labels = model.prior.draw(n, 1, rng).labels[0]
     return likelihood.simulate(labels, rng), labels
-
-
-@dataclass(frozen=True)
-class PriorDraws:
-    """Independent draws from a prior, one a row.
-
-    ``sigma`` is 0 for the Dirichlet process; ``theta`` is 0 but for Pitman-Yor.
-    """
-
-    labels: IntArray
-    log_u: FloatArray
-    log_alpha: FloatArray
-    sigma: FloatArray
-    theta: FloatArray
-
-
-def draw_from_prior(prior: Prior, n: int, size: int, rng: np.random.Generator) -> PriorDraws:
-    """Draw `size` times the parameters, a partition of `n` items and u, jointly.
-
-    Examples
-    --------
-    >>> draws = draw_from_prior(PitmanYor(), 5, 3, np.random.default_rng(1))
-    >>> draws.labels.shape, draws.theta.shape
-    ((3, 5), (3,))
-    """
-    zeros = np.zeros(size)
-    if isinstance(prior, DirichletProcess):
-        log_alpha = _draw_log_mass(prior.alpha, size, rng)
-        labels = _draw_partitions(_Urn(np.exp(log_alpha), zeros), n, zeros, rng)
-        log_u = log_gamma_draws(zeros + n, rng) - log_gamma_draws(np.exp(log_alpha), rng)
-        return PriorDraws(labels, log_u, log_alpha, zeros, zeros)
-    sigma = _draw_sigma(prior.sigma, size, rng)
-    if isinstance(prior, PitmanYor):
-        theta = np.exp(_draw_log_mass(prior.theta, size, rng))
-        labels = _draw_partitions(_Urn(theta, sigma), n, sigma, rng)
-        log_u = log_gamma_draws(zeros + n, rng) - log_gamma_draws(theta, rng)
-        shape = theta / sigma + labels.max(axis=1) + 1
-        log_alpha = log_gamma_draws(shape, rng) - sigma * np.logaddexp(0, log_u)
-        return PriorDraws(labels, log_u, log_alpha, sigma, theta)
-    log_alpha = _draw_log_mass(prior.alpha, size, rng)
-    measure = _NormalizedMeasure(log_alpha, sigma)
-    labels = _draw_partitions(measure, n, sigma, rng)
-    log_u = measure.draw_log_u(n, labels.max(axis=1) + 1.0, rng)
-    return PriorDraws(labels, log_u, log_alpha, sigma, zeros)
-
-
-def _draw_log_mass(law: float | hyper.Gamma, size: int, rng: np.random.Generator) -> FloatArray:
-    if isinstance(law, hyper.Gamma):
-        return np.asarray(log_gamma_draws(np.full(size, law.shape), rng) - np.log(law.rate))
-    return np.full(size, np.log(law))
-
-
-def _draw_sigma(law: float | hyper.Beta, size: int, rng: np.random.Generator) -> FloatArray:
-    if isinstance(law, hyper.Beta):
-        return rng.beta(law.a, law.b, size)
-    return np.full(size, law)
-
-
-class _Urn:
-    """The Chinese restaurant with a discount: ``P(new) = (theta + K sigma) / (theta + i)``."""
-
-    def __init__(self, theta: FloatArray, sigma: FloatArray) -> None:
-        self.theta, self.sigma = theta, sigma
-
-    def probability_new(self, i: int, clusters: FloatArray) -> FloatArray:
-        """Return the probability that item `i` (from 0) starts a cluster."""
-        return (self.theta + clusters * self.sigma) / (self.theta + i)
-
-
-class _NormalizedMeasure:
-    """The NGGP given (alpha, sigma): no urn in closed form, so u is integrated on a grid.
-
-    Given the first i items, v = log u has density ``u^i tau^(K sigma - i) e^-psi(u)``, and::
-
-        P(new) = E[u alpha sigma tau^(sigma-1)] / i,  P(old) = E[(u/tau) (i - K sigma)] / i
-    """
-
-    POINTS = 200
-
-    def __init__(self, log_alpha: FloatArray, sigma: FloatArray) -> None:
-        self.log_alpha, self.sigma = log_alpha[:, None], sigma[:, None]
-        self.placed_at = 0.0
-
-    def probability_new(self, i: int, clusters: FloatArray) -> FloatArray:
-        """Return the probability that item `i` (from 0) starts a cluster."""
-        # the density moves little when i does: place the grid anew every two percent
-        if i >= 1.02 * self.placed_at:
-            self._place(i, clusters)
-            self.placed_at = float(i)
-        log_weights = self._log_density(self.x, i, clusters)
-        weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
-        v = 2 * np.sinh(self.x)
-        log_new = self.log_alpha + np.log(self.sigma) + self.sigma * np.logaddexp(0, v)
-        common = np.exp(-np.logaddexp(0, -v))
-        new = np.sum(weights * common * np.exp(log_new), axis=1)
-        old = np.sum(weights * common, axis=1) * (i - clusters * self.sigma[:, 0])
-        return np.asarray(new / (new + old))
-
-    def _log_density(self, x: FloatArray, i: int, clusters: FloatArray) -> FloatArray:
-        """Return the log density on ``x``, where ``v = 2 sinh(x)`` reaches the far tails."""
-        v = 2 * np.sinh(x)
-        power = self.sigma * np.logaddexp(0, v)
-        with np.errstate(over="ignore"):
-            mass = np.exp(self.log_alpha) * np.expm1(power)
-        growth = clusters[:, None] * power - i * np.logaddexp(0, -v)
-        return np.asarray(growth - mass + np.log(np.cosh(x)))
-
-    def _place(self, i: int, clusters: FloatArray) -> None:
-        """Put the grid where the density is, by zooming in from everywhere."""
-        # beyond the right end, exp(-alpha tau^sigma) has beaten tau^(K sigma)
-        reach = np.log1p((60 + 10 * clusters) / np.exp(self.log_alpha[:, 0]))
-        low = np.full(len(clusters), -np.arcsinh(25.0))
-        high = np.arcsinh((reach / self.sigma[:, 0] + np.log(i) + 5) / 2)
-        fraction = np.linspace(0, 1, self.POINTS)
-        for _ in range(3):
-            self.x = low[:, None] + (high - low)[:, None] * fraction
-            values = self._log_density(self.x, i, clusters)
-            inside = values > values.max(axis=1, keepdims=True) - 50
-            first = np.maximum(inside.argmax(axis=1) - 1, 0)
-            last = self.POINTS - 1 - np.maximum(inside[:, ::-1].argmax(axis=1) - 1, 0)
-            rows = np.arange(len(clusters))
-            low, high = self.x[rows, first], self.x[rows, last]
-        self.x = low[:, None] + (high - low)[:, None] * fraction
-
-    def draw_log_u(self, n: int, clusters: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Draw ``log u`` given the sizes, by the inverse of its CDF on the grid."""
-        self._place(n, clusters)
-        values = self._log_density(self.x, n, clusters)
-        weights = np.exp(values - values.max(axis=1, keepdims=True))
-        cumulative = np.cumsum(weights[:, 1:] + weights[:, :-1], axis=1)
-        cumulative = np.concatenate([np.zeros((len(weights), 1)), cumulative], axis=1)
-        quantiles = rng.random(len(weights)) * cumulative[:, -1]
-        x = [
-            np.interp(q, row, points)
-            for q, row, points in zip(quantiles, cumulative, self.x, strict=True)
-        ]
-        return np.asarray(2 * np.sinh(np.array(x)))
-
-
-def _draw_partitions(
-    urn: _Urn | _NormalizedMeasure, n: int, sigma: FloatArray, rng: np.random.Generator
-) -> IntArray:
-    """Seat `n` items one after another, in as many partitions as there are sigmas."""
-    size = len(sigma)
-    rows = np.arange(size)
-    labels = np.zeros((size, n), dtype=np.int64)
-    counts = np.zeros((size, n), dtype=np.int64)
-    clusters = np.ones(size, dtype=np.int64)
-    counts[:, 0] = 1
-    for i in range(1, n):
-        is_new = rng.random(size) < urn.probability_new(i, clusters.astype(np.float64))
-        chosen = np.where(is_new, clusters, 0)
-        # an old cluster has weight |c| - sigma: copy an item's label, kept with (|c|-sigma)/|c|
-        pending = np.flatnonzero(~is_new)
-        while pending.size:
-            copied = labels[pending, rng.integers(i, size=pending.size)]
-            chosen[pending] = copied
-            sizes = counts[pending, copied]
-            pending = pending[rng.random(pending.size) * sizes >= sizes - sigma[pending]]
-        labels[:, i] = chosen
-        counts[rows, chosen] += 1
-        clusters += is_new
-    return labels

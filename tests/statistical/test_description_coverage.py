@@ -7,7 +7,6 @@ import pytest
 
 import mixwood as mw
 from mixwood.posterior.cluster_summary import parameter_estimates
-from mixwood.simulation import draw_from_prior
 
 LIKELIHOOD = mw.Gaussian(r=0.15, nu=8, mean=[0.0], scale=[[6.0]])
 MODEL = mw.Mixture(LIKELIHOOD, mw.DirichletProcess(alpha=1.0))
@@ -16,7 +15,7 @@ DRAWS, ITEMS, ROUNDS = 200, 20, 250
 
 def simulated(rng):
     """Return data from the model, and the true parameters of each item's cluster."""
-    labels = draw_from_prior(MODEL.prior, ITEMS, 1, rng).labels[0]
+    labels = MODEL.prior.draw(ITEMS, 1, rng).labels[0]
     empty = np.zeros((labels.max() + 1, LIKELIHOOD.statistic_size))
     parameters = LIKELIHOOD.draw_parameters(empty, rng)
     X = LIKELIHOOD.draw_rows(parameters, labels, rng)

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 import mixwood as mw
 from mixwood.input.matrices import stacked
-from mixwood.posterior.predictive_mixture import DrawWeights
+from mixwood.posterior.predictive_mixture import draw_weights
 from mixwood.reference import family_of, log_eppf, log_kappa, psi
 from mixwood.reference.families import dense
 from mixwood.reference.prediction import log_predictive_terms
@@ -98,7 +98,7 @@ def test_log_density_is_a_ratio_of_evidences(small_case, prior):
     train, new = split(X)
     state, masses = states_with_weights(model, train)
     posterior = posterior_of(model, train, state)
-    weights = DrawWeights.of(posterior)
+    weights = draw_weights(posterior)
     # the weights have mean 1 under the posterior: so each part can be undone from the joint one
     assert logsumexp(masses + weights.log_total) == pytest.approx(0, abs=1e-9)
     parts = posterior.log_density(new, per_draw=True)[0] + weights.log_normalizer
@@ -112,7 +112,7 @@ def test_normalizing_in_each_draw_would_be_noticed(cases, prior):
     train, new = split(X)
     state, masses = states_with_weights(model, train)
     posterior = posterior_of(model, train, state)
-    weights = DrawWeights.of(posterior)
+    weights = draw_weights(posterior)
     parts = posterior.log_density(new, per_draw=True)[0] + weights.log_normalizer
     biased = logsumexp(masses[:, None] + parts - weights.log_total[:, None], axis=0)
     assert np.abs(biased - exact_log_density(model, train, new)).max() > 1e-3
@@ -128,7 +128,7 @@ def test_log_density_of_draws_is_near_the_truth(some_pair, request):
     estimate = posterior.log_density(new)
     expected = exact_log_density(model, train, new)
     parts = np.exp(posterior.log_density(new, per_draw=True)[0] - estimate)
-    weights = DrawWeights.of(posterior)
+    weights = draw_weights(posterior)
     totals = np.exp(weights.log_total - weights.log_normalizer)
     noise = (parts - totals[:, None]).std(axis=0) / np.sqrt(len(parts))
     assert np.all(np.abs(estimate - expected) < 4.5 * noise + 1e-9)
@@ -142,7 +142,7 @@ def test_compiled_parts_are_those_of_the_twin(small_case, small_prior, request):
     state = enumerate_posterior(model, train).draw(5, rng)
     posterior = posterior_of(model, train, state)
     parts = posterior.log_density(new, per_draw=True)[0]
-    parts += DrawWeights.of(posterior).log_normalizer
+    parts += draw_weights(posterior).log_normalizer
     family, rows, table = family_of(model.likelihood), dense(new), dense(train)
     for s in range(5):
         labels = state["labels"][s]

@@ -8,7 +8,7 @@ from scipy import stats
 
 import mixwood as mw
 from mixwood._support.labels import in_order_of_appearance
-from mixwood.simulation import draw_from_prior, simulate
+from mixwood.simulation import simulate
 from mixwood.testing import all_partitions, enumerate_posterior, seed_of
 from mixwood.testing.goodness import _chi_square
 
@@ -62,7 +62,7 @@ def test_partitions_and_parameters_have_the_prior_law(prior, n, request):
     """With data that say nothing (all entries missing) the posterior is the prior."""
     exact = enumerate_posterior(mw.Mixture(mw.Bernoulli(columns=1), prior), np.full((n, 1), np.nan))
     rng = np.random.default_rng(seed_of(request.node.name))
-    draws = draw_from_prior(prior, n, 4000, rng)
+    draws = prior.draw(n, 4000, rng)
     counts = np.bincount(exact.index_of(draws.labels), minlength=len(all_partitions(n)))
     assert _chi_square(counts.astype(float), exact.probabilities) > 1e-6
     for name, values in exact.parameter_cdf(vars(draws)).items():
@@ -71,7 +71,7 @@ def test_partitions_and_parameters_have_the_prior_law(prior, n, request):
 
 def test_random_parameters_have_their_priors(request):
     rng = np.random.default_rng(seed_of(request.node.name))
-    draws = draw_from_prior(mw.PitmanYor(), 2, 3000, rng)
+    draws = mw.PitmanYor().draw(2, 3000, rng)
     assert stats.kstest(draws.theta, stats.gamma(2.0).cdf).pvalue > 1e-6
     assert stats.kstest(draws.sigma, stats.beta(2.0, 5.0).cdf).pvalue > 1e-6
 
@@ -80,6 +80,6 @@ def test_the_grid_follows_u_to_large_n(request):
     """Thousands of items and hundreds of clusters: the density of u is narrow by then."""
     prior = mw.NGGP(alpha=5.0, sigma=0.7)
     rng = np.random.default_rng(seed_of(request.node.name))
-    clusters = draw_from_prior(prior, 2000, 60, rng).labels.max(axis=1) + 1
+    clusters = prior.draw(2000, 60, rng).labels.max(axis=1) + 1
     error = clusters.std(ddof=1) / np.sqrt(len(clusters))
     assert abs(clusters.mean() - prior.expected_clusters(2000)) < 5 * error

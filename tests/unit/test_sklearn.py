@@ -224,7 +224,7 @@ def test_partial_fit_grows_a_tree():
 
 
 def test_a_tree_predicts_as_its_clusters_would():
-    """At fixed u one draw's weights are those of `DrawWeights`; here by hand for a tree."""
+    """At fixed u one draw's weights are those of `draw_weights`; here by hand for a tree."""
     X, _ = groups()
     tree = mw.ibhc(mw.Mixture(prior=mw.DirichletProcess(alpha=2.0)), X, seed=0)
     draws = tree.as_draws()

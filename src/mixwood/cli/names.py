@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import typer
 
+from mixwood import priors
+
 __all__ = ["LIKELIHOODS", "PRIORS", "SAMPLERS", "STARTS", "completion", "lookup"]
+
+
+def _hyphenated(name: str) -> str:
+    """Return the name of a class as it is typed: ``pitman-yor``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
 
 LIKELIHOODS = {
     "gaussian": "Gaussian",
@@ -20,13 +29,9 @@ LIKELIHOODS = {
     "product": "Product",
 }
 PRIORS = {
-    "nggp": "NGGP",
-    "dirichlet-process": "DirichletProcess",
-    "dp": "DirichletProcess",
-    "normalized-inverse-gaussian": "NormalizedInverseGaussian",
-    "nig": "NormalizedInverseGaussian",
-    "pitman-yor": "PitmanYor",
-    "py": "PitmanYor",
+    name: prior.__name__
+    for prior in priors.PRIORS
+    for name in (_hyphenated(prior.__name__), *prior.aliases)
 }
 SAMPLERS = {
     "tree": "Tree",

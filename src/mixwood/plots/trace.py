@@ -8,7 +8,6 @@ import numpy as np
 
 from mixwood._support.checks import shown
 from mixwood.plots.style import COLOURS, axes_or_new, colour, legend_above
-from mixwood.posterior.draws import random_parameters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,9 +51,9 @@ def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = 
 
 
 def _values(posterior: Posterior, name: Any) -> Any:
-    random = random_parameters(posterior.model.prior)
+    random = posterior.model.prior.random_parameters
     known = ["n_clusters", "log_joint", "log_u", *random]
     known += ["log_alpha"] if "alpha" in random else []
     if name not in known:
         raise ValueError(f"name must be one of {', '.join(known)}, got {shown(name)}")
-    return getattr(posterior, name)
+    return posterior.prior_parameter(name) if name in random else getattr(posterior, name)

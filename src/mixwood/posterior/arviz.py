@@ -60,8 +60,11 @@ def _dataset(posterior: Posterior, variables: dict[str, Any]) -> xr.Dataset:
 
 
 def _posterior_group(posterior: Posterior) -> xr.Dataset:
-    names = ("n_clusters", "log_u", *posterior.model.prior.parameters)
-    return _dataset(posterior, {name: getattr(posterior, name) for name in names})
+    parameters = {
+        name: posterior.prior_parameter(name) for name in posterior.model.prior.parameters
+    }
+    scalars = {"n_clusters": posterior.n_clusters, "log_u": posterior.log_u}
+    return _dataset(posterior, scalars | parameters)
 
 
 def _sample_stats(posterior: Posterior) -> xr.Dataset:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from mixwood._support.checks import whole_number
 from mixwood._support.labels import label_type
+from mixwood._support.numerics import exponential
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes
 from mixwood.model import Mixture
-from mixwood.priors import Prior
+from mixwood.priors import PriorValues
 from mixwood.run_spec import RunInformation
 
 if TYPE_CHECKING:
@@ -24,35 +25,7 @@ if TYPE_CHECKING:
     from mixwood.core import MoveStatistics
     from mixwood.likelihoods.base import Likelihood
 
-__all__ = ["Draws", "chain_parameter", "random_parameters"]
-
-
-#: ``exp`` of these is just above the smallest and just below the largest (normal) float64.
-_EXPONENTS = (-708.39, 709.78)
-
-
-def random_parameters(prior: Prior) -> tuple[str, ...]:
-    """Return which of `alpha`, `sigma`, `theta` the chain draws, rather than keeps fixed.
-
-    The latent mass `alpha` of Pitman-Yor is always drawn.
-
-    Examples
-    --------
-    >>> from mixwood.priors import NGGP, PitmanYor
-    >>> random_parameters(NGGP(alpha=1.0))
-    ('sigma',)
-    >>> random_parameters(PitmanYor(theta=1.0, sigma=0.5))
-    ('alpha',)
-    """
-    return tuple(p for p in prior.parameters if not isinstance(getattr(prior, p, None), float))
-
-
-def chain_parameter(name: str) -> str:
-    """Return under which name the chain keeps a parameter: ``alpha`` as its logarithm.
-
-    Like ``u``, a random ``alpha`` can leave the range of floating point.
-    """
-    return "log_alpha" if name == "alpha" else name
+__all__ = ["Draws"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,7 +101,8 @@ class Draws:
         object.__setattr__(self, "labels", labels)
         for name in ("log_joint", "log_u"):
             object.__setattr__(self, name, self._draws(getattr(self, name), name))
-        wanted = [chain_parameter(p) for p in random_parameters(self.model.prior)]
+        prior = self.model.prior
+        wanted = [prior.core_name(name) for name in prior.random_parameters]
         absent = [name for name in wanted if name not in self.parameters]
         if absent:
             raise ValueError(
@@ -192,41 +166,56 @@ class Draws:
         Where that is beyond floating point it is a number near the largest (or smallest) one,
         never infinite: compute with `log_u`.
         """
-        return _exponential(self.log_u)
+        return exponential(self.log_u)
 
     @property
     def alpha(self) -> FloatArray:
         """The mass, shape (chain, draw); for `PitmanYor` the latent one."""
-        return self._parameter("alpha")
+        return self.prior_parameter("alpha")
 
     @property
     def sigma(self) -> FloatArray:
         """The discount, shape (chain, draw)."""
-        return self._parameter("sigma")
+        return self.prior_parameter("sigma")
 
     @property
     def theta(self) -> FloatArray:
         """The strength of `PitmanYor`, shape (chain, draw)."""
-        return self._parameter("theta")
+        return self.prior_parameter("theta")
 
-    def _parameter(self, name: str) -> FloatArray:
+    def prior_parameter(self, name: str) -> FloatArray:
+        """Return a parameter of the prior, fixed or drawn, shape (chain, draw).
+
+        Parameters
+        ----------
+        name : str
+            One of the prior's `parameters`.
+        """
         prior = self.model.prior
         if name not in prior.parameters:
             raise AttributeError(
                 f"this posterior has no {name}: its prior, {type(prior).__name__}, has only "
                 f"{', '.join(prior.parameters)}"
             )
-        if name not in random_parameters(prior):
+        if name not in prior.random_parameters:
             return np.full(self.labels.shape[:2], getattr(prior, name), dtype=np.float64)
-        draws = self.parameters[chain_parameter(name)]
-        return _exponential(draws) if name == "alpha" else draws
+        return prior.from_core(name, self.parameters[prior.core_name(name)])
 
     @property
     def log_alpha(self) -> FloatArray:
         """The logarithm of `alpha`, shape (chain, draw): exact where that is out of range."""
-        if "alpha" in random_parameters(self.model.prior):
-            return self.parameters["log_alpha"]
-        return np.log(self.alpha)
+        alpha = self.alpha  # refused where the prior has none
+        return self.parameters.get("log_alpha", np.log(alpha))
+
+    def core_values(self) -> PriorValues[FloatArray]:
+        """Return all values that the core carried, shape (chain, draw); 0 where it has no use."""
+        prior, shape = self.model.prior, self.labels.shape[:2]
+        values = dict.fromkeys(("log_alpha", "sigma", "theta"), np.zeros(shape))
+        for name in prior.parameters:
+            if name not in prior.random_parameters:
+                fixed = prior.to_core(name, getattr(prior, name))
+                values[prior.core_name(name)] = np.full(shape, fixed)
+        return PriorValues(self.log_u, **{**values, **self.parameters})
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -278,11 +267,6 @@ class Draws:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _exponential(logarithms: FloatArray) -> FloatArray:
-    """Return ``exp``, clipped so that it is never infinite and never 0."""
-    return np.asarray(np.exp(np.clip(logarithms, *_EXPONENTS)))
 
 
 def _read_only(values: Any, dtype: type) -> NDArray[Any]:

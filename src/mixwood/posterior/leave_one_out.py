@@ -50,21 +50,17 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
 
     X = posterior.data_for("the log likelihood of each item")
     model = replace(posterior.model, likelihood=posterior.resolved)
-    prior = model.prior
-    shape = posterior.labels.shape[:2]
-    # The chain has all parameters, 0 where its prior has none; no random number is drawn here.
-    log_alpha = posterior.log_alpha
-    sigma = posterior.sigma if "sigma" in prior.parameters else np.zeros(shape)
-    theta = posterior.theta if "theta" in prior.parameters else np.zeros(shape)
+    at = posterior.core_values()
+    # No random number is drawn here.
     chain = make_chain(model, X, posterior.labels[0, 0], np.random.PCG64(0), Gibbs())
     values = np.empty(posterior.labels.shape)
-    for k in np.ndindex(shape):
+    for k in np.ndindex(posterior.labels.shape[:2]):
         chain.set_state(
             posterior.labels[k].astype(np.int32),
-            float(posterior.log_u[k]),
-            float(log_alpha[k]),
-            float(sigma[k]),
-            float(theta[k]),
+            float(at.log_u[k]),
+            float(at.log_alpha[k]),
+            float(at.sigma[k]),
+            float(at.theta[k]),
         )
         values[k] = chain.log_ordinates()
     values += log_constants(posterior.resolved, X)

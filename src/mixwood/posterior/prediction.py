@@ -18,8 +18,8 @@ from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.posterior.draws import Draws
 from mixwood.posterior.predictive_mixture import (
     DistinctClusters,
-    DrawWeights,
     clusters_at_once,
+    draw_weights,
     flat_labels,
     mixture_weights,
 )
@@ -95,7 +95,7 @@ def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
 def log_density_per_draw(draws: Draws, X: Any) -> FloatArray:
     """Return each draw's part of `log_density`, shape (chain, draw, m)."""
     data, family, new_family = _bound(draws, X)
-    weights, labels = DrawWeights.of(draws), flat_labels(draws)
+    weights, labels = draw_weights(draws), flat_labels(draws)
     log_new = weights.log_new[:, None] + new_family.log_alone()
     values = np.empty(log_new.shape)
     at_once = max(clusters_at_once(family) // int(draws.n_clusters.max()), 1)

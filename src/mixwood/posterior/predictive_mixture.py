@@ -1,18 +1,7 @@
 """The clusters of all draws, each once, and how much of the predictive density is theirs.
 
-Given a draw, a new row joins cluster ``c`` or starts a new one with the weights::
-
-    old:  (u/n) kappa(|c|+1, u) / kappa(|c|, u)  =  (u/n) (|c| - sigma) / tau
-    new:  (u/n) kappa(1, u)                      =  (u/n) alpha sigma tau^(sigma-1)
-
-(for the Dirichlet process ``sigma = 0`` and the new one's is ``(u/n) alpha / tau``). They sum
-to 1 only on average over the posterior of ``(Pi, u)``, not in each draw: dividing by their sum
-in each draw would be biased. Where ``u`` can be integrated out they do sum to 1::
-
-    Pitman-Yor         old:  (|c| - sigma) / (theta + n)    new:  (theta + K sigma) / (theta + n)
-    Dirichlet process  old:  |c| / (alpha + n)              new:  alpha / (alpha + n)
-
-so there the integrated ones are used.
+Given a draw, a new row joins one of its clusters or starts a new one with the weights of
+`mixwood.priors.Prior.predictive_weights`.
 """
 
 from __future__ import annotations
@@ -25,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood.posterior.draws import Draws
-from mixwood.priors import DirichletProcess, PitmanYor
+from mixwood.priors import PredictiveWeights, PriorValues
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -33,10 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DistinctClusters",
-    "DrawWeights",
     "MixtureWeights",
     "clusters_at_once",
     "contingency",
+    "draw_weights",
     "flat_labels",
     "mixture_weights",
 ]
@@ -46,57 +35,12 @@ _CLUSTERS_AT_ONCE = 512
 _NUMBERS_AT_ONCE = 2**22
 
 
-@dataclass(frozen=True)
-class DrawWeights:
-    """The log weights of each draw's clusters; arrays have one entry a draw, chains in turn.
-
-    Attributes
-    ----------
-    log_factor, sigma : array
-        A cluster of size k weighs ``log_factor + log(k - sigma)``.
-    log_new : array
-        The weight of a new cluster.
-    log_total : array
-        The log of the sum of all of them; 0 where ``u`` was integrated out.
-    """
-
-    log_factor: FloatArray
-    sigma: FloatArray
-    log_new: FloatArray
-    log_total: FloatArray
-
-    @classmethod
-    def of(cls, draws: Draws) -> DrawWeights:
-        """Return the weights that the prior gives the clusters of each draw."""
-        n, K = int(draws.item_sizes.sum()), draws.n_clusters.ravel()
-        prior = draws.model.prior
-        zeros = np.zeros(K.shape)
-        sigma = draws.sigma.ravel() if "sigma" in prior.parameters else zeros
-        if isinstance(prior, DirichletProcess):
-            log_new = draws.log_alpha.ravel()
-            log_factor = -np.logaddexp(log_new, np.log(n))
-            return cls(log_factor, sigma, log_factor + log_new, zeros)
-        if isinstance(prior, PitmanYor):
-            theta = draws.theta.ravel()
-            log_factor = -np.log(theta + n)
-            return cls(log_factor, sigma, log_factor + np.log(theta + K * sigma), zeros)
-        log_u = draws.log_u.ravel()
-        log_tau = np.logaddexp(0, log_u)
-        log_factor = -np.logaddexp(0, -log_u) - np.log(n)
-        log_new = log_factor + draws.log_alpha.ravel() + np.log(sigma) + sigma * log_tau
-        with np.errstate(divide="ignore"):  # sigma may round to 1
-            log_old = log_factor + np.log(n - K * sigma)
-        return cls(log_factor, sigma, log_new, np.logaddexp(log_new, log_old))
-
-    @property
-    def log_normalizer(self) -> float:
-        """The log of the mean total over all draws: 0 but for the noise of the draws."""
-        return float(np.logaddexp.reduce(self.log_total) - np.log(len(self.log_total)))
-
-    def log_old(self, draw: int | IntArray, sizes: IntArray) -> FloatArray:
-        """Return the log weights of clusters of these sizes in these draws."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(self.log_factor[draw] + np.log(sizes - self.sigma[draw]))
+def draw_weights(draws: Draws) -> PredictiveWeights:
+    """Return the weights that the prior gives the clusters of each draw, chains in turn."""
+    core = draws.core_values()
+    values = PriorValues(**{name: array.ravel() for name, array in vars(core).items()})
+    n = int(draws.item_sizes.sum())
+    return draws.model.prior.predictive_weights(values, n, draws.n_clusters.ravel())
 
 
 @dataclass(frozen=True)
@@ -218,7 +162,7 @@ class MixtureWeights:
 
 def mixture_weights(draws: Draws) -> MixtureWeights:
     """Return the weights of all draws' clusters, normalized over all draws together."""
-    weights = DrawWeights.of(draws)
+    weights = draw_weights(draws)
     clusters = DistinctClusters.of(flat_labels(draws), draws.item_sizes)
     scale = weights.log_normalizer + np.log(len(weights.log_total))
     log_old = weights.log_old(clusters.draw_of_id, clusters.sizes[clusters.ids])

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.posterior.draws import random_parameters
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -26,8 +24,10 @@ _FEWEST_DRAWS = 4
 def summary(posterior: Posterior) -> Any:
     """Return a pandas table with one row for each scalar quantity; see `Posterior.summary`."""
     pandas = importlib.import_module("pandas")  # only now: heavy; and it has no types to check
-    names = ("n_clusters", "log_joint", "log_u", *random_parameters(posterior.model.prior))
-    rows = {name: _row(np.asarray(getattr(posterior, name), dtype=np.float64)) for name in names}
+    scalars = {name: getattr(posterior, name) for name in ("n_clusters", "log_joint", "log_u")}
+    for name in posterior.model.prior.random_parameters:
+        scalars[name] = posterior.prior_parameter(name)
+    rows = {name: _row(np.asarray(values, np.float64)) for name, values in scalars.items()}
     return pandas.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
 
 

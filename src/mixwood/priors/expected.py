@@ -1,4 +1,4 @@
-"""The prior expectation of the number of clusters.
+"""The expected number of clusters: quadrature that the priors share, and the NGGP's integral.
 
 For every normalized random measure, with total mass ``T`` and ``U = G/T``, ``G ~ Gamma(n)``::
 
@@ -22,49 +22,14 @@ from scipy.special import digamma, gammaln, logsumexp
 
 from mixwood import hyper
 from mixwood._support.types import FloatArray
-from mixwood.priors import DirichletProcess, PitmanYor, Prior
 
-__all__ = ["expected_clusters"]
+__all__ = ["digamma_rise", "gamma_points", "log_shifted", "nggp_clusters", "nodes"]
 
 #: points of the Gauss rule over a random sigma
 _NODES = 16
 
 
-def expected_clusters(prior: Prior, n: int) -> float:
-    """Return the prior expectation of the number of clusters among `n` items.
-
-    Parameters
-    ----------
-    prior : Prior
-        With fixed or random parameters; random ones are integrated out.
-    n : int
-        How many items.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> expected_clusters(DirichletProcess(alpha=1.0), 2)
-    1.5
-    >>> round(expected_clusters(PitmanYor(theta=1.0, sigma=0.5), 2), 12)
-    1.75
-    """
-    if n == 1:
-        return 1.0
-    if isinstance(prior, DirichletProcess):
-        alpha, weights = _nodes(prior.alpha)
-        return float(weights @ _dirichlet(alpha, n))
-    sigmas, sigma_weights = _nodes(prior.sigma)
-    if isinstance(prior, PitmanYor):
-        theta, weights = _nodes(prior.theta)
-        return float(weights @ _pitman_yor(theta[:, None], sigmas, n) @ sigma_weights)
-    values = [_nggp(prior.alpha, float(sigma), n) for sigma in sigmas]
-    return float(sigma_weights @ np.array(values))
-
-
-def _nodes(value: float | hyper.Gamma | hyper.Beta) -> tuple[FloatArray, FloatArray]:
+def nodes(value: float | hyper.Gamma | hyper.Beta) -> tuple[FloatArray, FloatArray]:
     """Return the points and weights that integrate over a parameter: one point if it is fixed."""
     if isinstance(value, hyper.Gamma):
         log_points, log_masses = gamma_points(value, step=0.15)
@@ -106,22 +71,7 @@ def _gauss_rule(odd: FloatArray, even: FloatArray) -> tuple[FloatArray, FloatArr
     return np.asarray(nodes, np.float64), np.asarray(vectors[0] ** 2, np.float64)
 
 
-def _dirichlet(alpha: FloatArray, n: int) -> FloatArray:
-    """Return ``alpha (digamma(alpha+n) - digamma(alpha))``."""
-    return np.asarray(1 + alpha * _digamma_rise(alpha + 1, n - 1))
-
-
-def _pitman_yor(theta: FloatArray, sigma: FloatArray, n: int) -> FloatArray:
-    """Return ``theta/sigma ((theta+sigma)_n / (theta)_n - 1)``, also for tiny sigma or theta."""
-    theta = np.maximum(theta, 1e-290)  # quadrature of a vague hyperprior may underflow
-    # log Gamma(x + sigma) - log Gamma(x) is the integral of digamma; here the difference of two.
-    nodes, weights = np.polynomial.legendre.leggauss(10)
-    points = 1 + theta[..., None] + sigma[..., None] * (nodes + 1) / 2
-    rise = sigma * (_digamma_rise(points, n - 1) @ (weights / 2))
-    return np.asarray(theta / sigma * np.expm1(np.log1p(sigma / theta) + rise))
-
-
-def _digamma_rise(x: FloatArray, step: int) -> FloatArray:
+def digamma_rise(x: FloatArray, step: int) -> FloatArray:
     """Return ``digamma(x+step) - digamma(x)``, ``x >= 1``, without cancellation."""
     end = x + step
     slow = 1 / (2 * end) + (1 / end + 1 / x) / (12 * end)  # of log x - 1/(2 x) - 1/(12 x^2)
@@ -132,6 +82,18 @@ def log_shifted(b: float, z: FloatArray) -> FloatArray:
     """Return ``log(b + e^z - 1)`` for ``z >= 0``, also where ``e^z`` overflows."""
     direct = np.log(b + np.expm1(np.minimum(z, 30)))
     return np.where(z < 30, direct, z + np.log1p((b - 1) * np.exp(-np.maximum(z, 30))))
+
+
+def nggp_clusters(alpha: float | hyper.Gamma, sigma: float | hyper.Beta, n: int) -> float:
+    """Return the expected number of clusters among `n` items, at least two, under the NGGP.
+
+    Examples
+    --------
+    >>> round(nggp_clusters(1.0, 0.5, 2), 6)
+    1.701826
+    """
+    sigmas, weights = nodes(sigma)
+    return float(weights @ np.array([_nggp(alpha, float(value), n) for value in sigmas]))
 
 
 def _nggp(alpha: float | hyper.Gamma, sigma: float, n: int) -> float:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log
 
 import numpy as np
 from scipy.special import logsumexp
 
 from mixwood._support.types import FloatArray
-from mixwood.priors import DirichletProcess, PitmanYor, Prior
+from mixwood.priors import Prior
 from mixwood.reference.families.base import Family, S
-from mixwood.reference.priors import Parameters, log_kappa
+from mixwood.reference.priors import Parameters, twin_of
 
 __all__ = ["log_predictive_terms", "log_predictive_weights"]
 
@@ -28,21 +27,12 @@ def log_predictive_weights(
     Examples
     --------
     >>> from mixwood.priors import DirichletProcess
-    >>> at = Parameters(log_u=0.0, log_alpha=log(2.0), sigma=0.0, theta=0.0)
+    >>> at = Parameters(log_u=0.0, log_alpha=np.log(2.0), sigma=0.0, theta=0.0)
     >>> weights = log_predictive_weights(DirichletProcess(alpha=2.0), [3, 1], at)
     >>> np.exp(weights).round(12).tolist()
     [0.5, 0.166666666667, 0.333333333333]
     """
-    n, clusters = sum(sizes), len(sizes)
-    v, log_alpha, sigma = parameters.log_u, parameters.log_alpha, parameters.sigma
-    if isinstance(prior, (DirichletProcess, PitmanYor)):
-        theta = parameters.theta if isinstance(prior, PitmanYor) else float(np.exp(log_alpha))
-        old = [log(size - sigma) - log(theta + n) for size in sizes]
-        return [*old, log(theta + clusters * sigma) - log(theta + n)]
-    kappas = [log_kappa(prior, size, v, log_alpha, sigma) for size in sizes]
-    larger = [log_kappa(prior, size + 1, v, log_alpha, sigma) for size in sizes]
-    old = [v - log(n) + more - k for more, k in zip(larger, kappas, strict=True)]
-    return [*old, v - log(n) + log_kappa(prior, 1, v, log_alpha, sigma)]
+    return twin_of(prior).log_predictive_weights(sizes, parameters)
 
 
 def log_predictive_terms(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood.posterior.draws import random_parameters
 from mixwood.report.pieces import (
     escaped,
     paragraph,
@@ -226,7 +225,7 @@ def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
 
 
 def _chains(digest: Digest) -> str:
-    names = ("log_joint", "n_clusters", *random_parameters(digest.posterior.model.prior))
+    names = ("log_joint", "n_clusters", *digest.posterior.model.prior.random_parameters)
     traces = [partial(_trace, digest.posterior, name) for name in names]
     return section(
         "chains",

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from mixwood._support.labels import LABEL_TYPES, label_type
 from mixwood._support.types import FloatArray
-from mixwood.posterior.draws import chain_parameter, random_parameters
 from mixwood.priors import Prior
 from mixwood.store.atomic_files import sync_folder
 from mixwood.store.zarr_array import (
@@ -31,7 +30,7 @@ DRAWS_AT_ONCE = 1024
 
 def scalar_names(prior: Prior) -> tuple[str, ...]:
     """Return the scalars that are kept of each draw."""
-    return ("log_joint", "log_u", *map(chain_parameter, random_parameters(prior)))
+    return ("log_joint", "log_u", *map(prior.core_name, prior.random_parameters))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood._support.checks import shown
+from mixwood.priors import PRIORS
 
 __all__ = ["ARRAY_TYPES", "decode", "encode"]
 
@@ -34,7 +35,7 @@ ARRAY_TYPES = (
 #: The classes that a file may name, by the module of mixwood that they are in.
 CLASSES = {
     "hyper": ("Beta", "Gamma"),
-    "priors": ("DirichletProcess", "NGGP", "NormalizedInverseGaussian", "PitmanYor"),
+    "priors": tuple(prior.__name__ for prior in PRIORS),
     "likelihoods": (
         "Bernoulli",
         "Categorical",

@@ -15,7 +15,7 @@ from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
 from mixwood.reference.families import dense, family_of
-from mixwood.testing.parameters import ParameterLaw, State
+from mixwood.testing.parameters import ParameterLaw, State, parameter_law
 
 __all__ = ["ExactPosterior", "all_partitions", "cluster_sizes", "enumerate_posterior"]
 
@@ -216,7 +216,7 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
     model = replace(model, likelihood=resolved)
     partitions = all_partitions(int(checked.shape[0]))
     shapes, shape_of = _shapes(partitions)
-    parameters = ParameterLaw(model.prior, partitions.shape[1])
+    parameters = parameter_law(model.prior, partitions.shape[1])
     log_prior = np.array([parameters.log_probability(sizes) for sizes in shapes])
     log_joint = log_prior[shape_of] + _log_likelihoods(model.likelihood, checked, partitions)
     log_evidence = float(logsumexp(log_joint))

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from mixwood import hyper
 from mixwood._support.checks import whole_number
 from mixwood._support.types import Data, FloatArray
 from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
-from mixwood.priors import PitmanYor, Prior
+from mixwood.priors import Prior
 from mixwood.reference.families import dense, family_of
-from mixwood.simulation import draw_from_prior
 
 __all__ = ["JointTest", "joint_distribution_test"]
 
@@ -119,7 +117,7 @@ def _check_explicit(likelihood: Likelihood) -> None:
 
 
 def _prior_states(prior: Prior, n: int, size: int, rng: np.random.Generator) -> list[SingleState]:
-    draws = draw_from_prior(prior, n, size, rng)
+    draws = prior.draw(n, size, rng)
     names = ("labels", "log_u", "log_alpha", "sigma", "theta")
     return [{name: getattr(draws, name)[i] for name in names} for i in range(size)]
 
@@ -153,14 +151,8 @@ def _functions(model: Mixture, X: Data, state: SingleState) -> dict[str, float |
         "log_u": float(state["log_u"]),
         "log_likelihood": _log_likelihood(model.likelihood, X, state["labels"]),
     }
-    if isinstance(prior, PitmanYor):
-        values["log_alpha"] = float(state["log_alpha"])
-        if isinstance(prior.theta, hyper.Gamma):
-            values["theta"] = float(state["theta"])
-    elif isinstance(prior.alpha, hyper.Gamma):
-        values["log_alpha"] = float(state["log_alpha"])
-    if isinstance(getattr(prior, "sigma", None), hyper.Beta):
-        values["sigma"] = float(state["sigma"])
+    random = map(prior.core_name, prior.random_parameters)
+    values |= {name: float(state[name]) for name in random}
     return values
 
 

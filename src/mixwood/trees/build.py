@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import exp, inf, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +13,7 @@ from mixwood._support.seeding import seed_sequence
 from mixwood.core import bind_family
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, read_data
 from mixwood.model import Mixture
-from mixwood.priors import DirichletProcess, Prior, start_values
-from mixwood.reference.priors import Parameters, softplus, update_parameters
-from mixwood.reference.random import Stream
+from mixwood.priors import Prior, PriorValues
 from mixwood.trees.hierarchy import Hierarchy
 from mixwood.trees.recipe import Recipe, grow
 
@@ -152,10 +149,10 @@ def ibhc(
     family = bind_family(given, data)
     data = _own(data, X)
     first = prior_parameters(given.prior, int(item_sizes(data).sum()))
-    parameters = replace(first)
+    parameters = first
     best: Hierarchy | None = None
     for trial in range(n_trials):
-        recipe = Recipe(given, first, rule, max_leaves, search, growth=replace(parameters))
+        recipe = Recipe(given, first, rule, max_leaves, search, growth=parameters)
         rows = rng.permutation(n) if fixed_order is None else fixed_order
         forest = recipe.forest(family)
         grow(recipe, forest, rows)
@@ -164,7 +161,7 @@ def ibhc(
             best = tree
         if trial + 1 < n_trials:
             sizes = np.bincount(tree.labels).tolist()
-            update_parameters(given.prior, parameters, sizes, Stream(rng))
+            parameters = _redrawn(given.prior, parameters, sizes, rng)
     assert best is not None
     return best
 
@@ -216,7 +213,7 @@ def _clusters(forest: _core.Forest) -> IntArray:
     return in_order_of_appearance(leaves["tree"][leaves["leaf_of_row"]])
 
 
-def prior_parameters(prior: Prior, n: int) -> Parameters:
+def prior_parameters(prior: Prior, n: int) -> PriorValues[float]:
     """Return prior means, and ``u`` at its mode for the expected number of clusters.
 
     Parameters
@@ -228,47 +225,26 @@ def prior_parameters(prior: Prior, n: int) -> Parameters:
 
     Examples
     --------
+    >>> from mixwood.priors import DirichletProcess
     >>> values = prior_parameters(DirichletProcess(alpha=2.0), 10)
-    >>> round(exp(values.log_u), 9)
+    >>> round(float(np.exp(values.log_u)), 9)
     5.0
     """
-    values = start_values(prior)
-    parameters = Parameters(
-        0.0, log(values["alpha"]), values.get("sigma", 0.0), values.get("theta", 0.0)
-    )
-    parameters.log_u = log_u_mode(prior, parameters, n, prior.expected_clusters(n))
-    return parameters
+    values = prior.start()
+    return replace(values, log_u=prior.log_u_mode(values, n, prior.expected_clusters(n)))
 
 
-def log_u_mode(prior: Prior, parameters: Parameters, n: int, clusters: float) -> float:
-    """Return the mode of ``v = log u`` given how many clusters there are.
+def _redrawn(
+    prior: Prior, values: PriorValues[float], sizes: list[int], rng: np.random.Generator
+) -> PriorValues[float]:
+    """Move ``u`` and the random parameters once, given the sizes of the clusters."""
+    # TODO(core): the compiled core has this move; with a binding the twin is not needed here.
+    from mixwood.reference.priors import Parameters, update_parameters
+    from mixwood.reference.random import Stream
 
-    On ``v`` the log density is ``n v + (K sigma - n) s - alpha (tau^sigma - 1)`` with ``s =
-    log tau``, concave; for the Dirichlet process ``n v - (n + alpha) s``, whose mode is ``u =
-    n / alpha``. The slope has one zero, found between bounds.
-    """
-    if isinstance(prior, DirichletProcess):
-        return log(n) - parameters.log_alpha
-    from scipy.optimize import brentq
-
-    log_alpha, sigma = parameters.log_alpha, parameters.sigma
-
-    def slope(v: float) -> float:
-        """Slope times tau/u, without differences of large numbers: n/u + sigma (K - alpha ...)."""
-        exponent = log_alpha + sigma * softplus(v)
-        mass = exp(exponent) if exponent < 700 else inf
-        pull = n * exp(-v) if v > -700 else inf
-        value = pull + sigma * (clusters - mass)
-        return max(min(value, 1e300), -1e300)
-
-    low = high = 0.0
-    step = 1.0
-    while slope(low) <= 0:
-        low, step = low - step, 2 * step
-    step = 1.0
-    while slope(high) >= 0:
-        high, step = high + step, 2 * step
-    return float(brentq(slope, low, high, xtol=1e-12, rtol=1e-12))
+    parameters = Parameters(**vars(values))
+    update_parameters(prior, parameters, sizes, Stream(rng))
+    return PriorValues(**vars(parameters))
 
 
 def _checked(model: Mixture, X: Any) -> tuple[Mixture, Data | WeightedLeaves]:

@@ -14,7 +14,6 @@ from mixwood.core import bind_family
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, log_constants
 from mixwood.model import Mixture
-from mixwood.reference.priors import psi
 from mixwood.trees.node_table import Dendrogram
 from mixwood.trees.recipe import Recipe, grow, without_collapsed
 
@@ -139,8 +138,8 @@ class Hierarchy:
     @property
     def parameters(self) -> dict[str, float]:
         """The prior's parameters at which the tree is judged: ``log_alpha``, ``sigma``, ..."""
-        names = self._recipe.model.prior.parameters
-        stored = ["log_alpha" if name == "alpha" else name for name in names]
+        prior = self._recipe.model.prior
+        stored = [prior.core_name(name) for name in prior.parameters]
         return {name: getattr(self._recipe.parameters, name) for name in stored}
 
     @property
@@ -150,7 +149,7 @@ class Hierarchy:
         ``(n-1) log u - psi(u) - log Gamma(n) + log phi(t)``, every constant included.
         """
         p, n = self._recipe.parameters, self._points
-        psi_u = psi(self._recipe.model.prior, p.log_u, p.log_alpha, p.sigma)
+        psi_u = self._recipe.model.prior.psi(p)
         constants = (n - 1) * p.log_u - psi_u - lgamma(n) + self._log_constant
         return constants + self._tree.log_potential
 

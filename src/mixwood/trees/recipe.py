@@ -10,7 +10,7 @@ import numpy as np
 from mixwood.core import bind_family, prior_arguments
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items
 from mixwood.model import Mixture
-from mixwood.reference.priors import Parameters
+from mixwood.priors import PriorValues
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -33,20 +33,20 @@ class Recipe:
     """
 
     model: Mixture
-    parameters: Parameters
+    parameters: PriorValues[float]
     rule: str
     max_leaves: int | None
     search: str = "index"
-    growth: Parameters | None = None
+    growth: PriorValues[float] | None = None
 
     def forest(self, family: _core.Family) -> _core.Forest:
         """Return an empty compiled forest over the rows of `family`."""
         from mixwood import _core
 
         p = self.parameters
-        kind = prior_arguments(self.model.prior)["prior"]
+        kernel = self.model.prior.kernel
         return _core.Forest(
-            family, kind, p.log_u, p.log_alpha, p.sigma, p.theta, self.rule, self.search
+            family, kernel, p.log_u, p.log_alpha, p.sigma, p.theta, self.rule, self.search
         )
 
 

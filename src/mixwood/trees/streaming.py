@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import seed_sequence
-from mixwood.core import prior_arguments
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.multinomial import Multinomial
 from mixwood.likelihoods.product import Product
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
-from mixwood.priors import start_values
 from mixwood.trees.recipe import without_collapsed
 
 if TYPE_CHECKING:
@@ -275,15 +273,9 @@ class LeafGrowth:
         from mixwood import _core
 
         prior = self._model.prior
-        values = start_values(prior)
+        p = prior.start(_core.GROWTH_LOG_U)
         return _core.Forest(
-            family,
-            prior_arguments(prior)["prior"],
-            _core.GROWTH_LOG_U,
-            float(np.log(values["alpha"])),
-            values.get("sigma", 0.0),
-            values.get("theta", 0.0),
-            "balanced",
+            family, prior.kernel, p.log_u, p.log_alpha, p.sigma, p.theta, "balanced"
         )
 
     def leaves(self) -> WeightedLeaves:

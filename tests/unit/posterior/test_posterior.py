@@ -14,7 +14,6 @@ import pytest
 from mixwood import hyper
 from mixwood.likelihoods import Gaussian, Multinomial
 from mixwood.model import Mixture
-from mixwood.posterior.draws import random_parameters
 from mixwood.posterior.posterior import Posterior
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
 
@@ -47,7 +46,7 @@ def test_shapes_and_types(make_posterior):
 @pytest.mark.parametrize("case", PRIORS)
 def test_parameters_are_those_of_the_prior(make_posterior, case):
     prior, has, random = PRIORS[case]
-    assert random_parameters(prior) == random
+    assert prior.random_parameters == random
     posterior = make_posterior(prior=prior)
     assert set(posterior.parameters) == {"log_alpha" if p == "alpha" else p for p in random}
     for name in ("alpha", "sigma", "theta"):
@@ -148,7 +147,7 @@ def test_copies(make_posterior, copied, sparse):
 
 def test_hyperpriors_are_not_mistaken_for_numbers():
     prior = NGGP(alpha=hyper.Gamma(1, 1), sigma=hyper.Beta(1, 1))
-    assert random_parameters(prior) == ("alpha", "sigma")
+    assert prior.random_parameters == ("alpha", "sigma")
 
 
 def test_nothing_heavy_is_imported_with_the_container():

@@ -12,7 +12,7 @@ from scipy.stats import kstest
 import mixwood as mw
 from mixwood.posterior.posterior import Posterior
 from mixwood.posterior.prediction import cluster_probabilities
-from mixwood.posterior.predictive_mixture import DrawWeights
+from mixwood.posterior.predictive_mixture import draw_weights
 from mixwood.testing import seed_of
 
 
@@ -27,7 +27,7 @@ def some_posterior(make_posterior, family_case):
 def brute_force(posterior, new, estimate):
     """Return the probabilities of clusters, the new one last, by the formula draw by draw."""
     resolved, X = posterior.resolved, posterior.X
-    weights = DrawWeights.of(posterior)
+    weights = draw_weights(posterior)
     family = resolved.bind(resolved.check(new))
     K = estimate.max() + 1
     sums = np.zeros((new.shape[0], K + 1))

@@ -9,11 +9,10 @@ import pytest
 from scipy.special import hyp2f1
 
 import mixwood as mw
-from mixwood.priors.expected import _gauss_beta, _log_hypergeometric, expected_clusters
-from mixwood.simulation import draw_from_prior
+from mixwood.priors.expected import _gauss_beta, _log_hypergeometric
 from mixwood.testing import all_partitions, seed_of
 from mixwood.testing.enumeration import cluster_sizes
-from mixwood.testing.parameters import ParameterLaw
+from mixwood.testing.parameters import parameter_law
 
 AWKWARD = [
     mw.NGGP(alpha=0.01, sigma=0.7),
@@ -27,7 +26,7 @@ AWKWARD = [
 
 
 def by_enumeration(prior, n):
-    law = ParameterLaw(prior, n)
+    law = parameter_law(prior, n)
     sizes = [cluster_sizes(labels) for labels in all_partitions(n)]
     of_shape = {shape: exp(law.log_probability(shape)) for shape in sorted(set(sizes), key=len)}
     return sum(of_shape[shape] * len(shape) for shape in sizes)
@@ -40,7 +39,7 @@ def test_enumeration_agrees(prior, n):
 
 @pytest.mark.parametrize("prior", AWKWARD, ids=str)
 def test_enumeration_agrees_for_awkward_priors(prior):
-    assert expected_clusters(prior, 5) == pytest.approx(by_enumeration(prior, 5), rel=1e-7)
+    assert prior.expected_clusters(5) == pytest.approx(by_enumeration(prior, 5), rel=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -50,26 +49,26 @@ def test_enumeration_agrees_for_awkward_priors(prior):
 )
 def test_simulation_agrees(prior, request):
     rng = np.random.default_rng(seed_of(request.node.name))
-    clusters = draw_from_prior(prior, 200, 150, rng).labels.max(axis=1) + 1
+    clusters = prior.draw(200, 150, rng).labels.max(axis=1) + 1
     error = clusters.std(ddof=1) / np.sqrt(len(clusters))
-    assert abs(clusters.mean() - expected_clusters(prior, 200)) < 5 * error
+    assert abs(clusters.mean() - prior.expected_clusters(200)) < 5 * error
 
 
 def test_limits():
     """A tiny sigma is the Dirichlet process; a tiny mass leaves the stable law's n^sigma."""
     for n in (2, 50, 1000):
-        dp = expected_clusters(mw.DirichletProcess(alpha=1.0), n)
-        assert expected_clusters(mw.PitmanYor(theta=1.0, sigma=1e-9), n) == pytest.approx(dp)
+        dp = mw.DirichletProcess(alpha=1.0).expected_clusters(n)
+        assert mw.PitmanYor(theta=1.0, sigma=1e-9).expected_clusters(n) == pytest.approx(dp)
         nggp = mw.NGGP(alpha=1e9, sigma=1e-9)
-        assert expected_clusters(nggp, n) == pytest.approx(dp, rel=1e-6)
-        stable = expected_clusters(mw.PitmanYor(theta=1e-12, sigma=0.5), n)
-        tiny = expected_clusters(mw.NGGP(alpha=1e-9, sigma=0.5), n)
+        assert nggp.expected_clusters(n) == pytest.approx(dp, rel=1e-6)
+        stable = mw.PitmanYor(theta=1e-12, sigma=0.5).expected_clusters(n)
+        tiny = mw.NGGP(alpha=1e-9, sigma=0.5).expected_clusters(n)
         assert tiny == pytest.approx(stable, rel=1e-5)
 
 
 def test_dirichlet_process_is_a_harmonic_sum():
     expected = sum(2.5 / (2.5 + i) for i in range(1000))
-    assert expected_clusters(mw.DirichletProcess(alpha=2.5), 1000) == pytest.approx(expected)
+    assert mw.DirichletProcess(alpha=2.5).expected_clusters(1000) == pytest.approx(expected)
 
 
 def test_pitman_yor_recursion():
@@ -77,12 +76,12 @@ def test_pitman_yor_recursion():
     theta, sigma, expected = 0.8, 0.35, 1.0
     for i in range(1, 400):
         expected += (theta + sigma * expected) / (theta + i)
-    value = expected_clusters(mw.PitmanYor(theta=theta, sigma=sigma), 400)
+    value = mw.PitmanYor(theta=theta, sigma=sigma).expected_clusters(400)
     assert value == pytest.approx(expected, rel=1e-12)
 
 
 def test_grows_with_n_up_to_a_million(prior):
-    values = [expected_clusters(prior, n) for n in (1, 10, 1000, 10**6)]
+    values = [prior.expected_clusters(n) for n in (1, 10, 1000, 10**6)]
     assert values[0] == 1.0
     assert np.all(np.diff(values) > 0)
     assert np.isfinite(values[-1])

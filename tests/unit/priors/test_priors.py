@@ -9,7 +9,6 @@ import pytest
 
 import mixwood as mw
 from mixwood import hyper
-from mixwood.priors import start_values
 
 
 @pytest.mark.parametrize(
@@ -50,9 +49,9 @@ def test_defaults_are_those_of_the_contract():
 
 
 def test_chains_start_at_prior_means():
-    assert start_values(mw.NGGP()) == {"alpha": 2.0, "sigma": pytest.approx(1 / 3)}
-    assert start_values(mw.DirichletProcess(0.7)) == {"alpha": 0.7}
-    assert start_values(mw.PitmanYor(2.0, 0.5)) == {"alpha": 4.0, "sigma": 0.5, "theta": 2.0}
+    assert mw.NGGP().start_values() == {"alpha": 2.0, "sigma": pytest.approx(1 / 3)}
+    assert mw.DirichletProcess(0.7).start_values() == {"alpha": 0.7}
+    assert mw.PitmanYor(2.0, 0.5).start_values() == {"alpha": 4.0, "sigma": 0.5, "theta": 2.0}
 
 
 def test_priors_are_values(prior):

@@ -126,7 +126,7 @@ def test_psi_where_either_factor_leaves_the_range_of_a_float():
 def test_a_chain_starts_at_prior_means(prior):
     stream = Stream(np.random.default_rng(1))
     parameters = start_parameters(prior, [3, 2], stream)
-    values = mw.priors.start_values(prior)
+    values = prior.start_values()
     assert parameters.sigma == values.get("sigma", 0.0)
     assert parameters.theta == values.get("theta", 0.0)
     if not isinstance(prior, mw.PitmanYor):  # its latent alpha is drawn with u

@@ -14,7 +14,7 @@ from mixwood._support.labels import in_order_of_appearance
 from mixwood.reference import log_eppf
 from mixwood.testing import all_partitions, enumerate_posterior, seed_of
 from mixwood.testing.enumeration import cluster_sizes
-from mixwood.testing.parameters import ParameterLaw
+from mixwood.testing.parameters import parameter_law
 
 # beside those of conftest: fixed and random, mild and awkward
 AWKWARD = {
@@ -47,7 +47,7 @@ def test_partitions_of_too_many_are_refused(n):
 
 
 def total_probability(prior, n):
-    law = ParameterLaw(prior, n)
+    law = parameter_law(prior, n)
     sizes = [cluster_sizes(labels) for labels in all_partitions(n)]
     of_shape = {shape: exp(law.log_probability(shape)) for shape in sorted(set(sizes), key=len)}
     return sum(of_shape[shape] for shape in sizes)
@@ -68,7 +68,7 @@ def test_all_partitions_sum_to_one_for_awkward_priors(name):
     "prior", [mw.DirichletProcess(alpha=0.7), mw.PitmanYor(theta=0.6, sigma=0.45)]
 )
 def test_closed_forms(prior, sizes):
-    law = ParameterLaw(prior, sum(sizes))
+    law = parameter_law(prior, sum(sizes))
     assert law.log_probability(sizes) == pytest.approx(log_eppf(prior, sizes), abs=1e-12)
 
 
@@ -79,7 +79,7 @@ def test_random_alpha_of_the_dirichlet_process():
         1e-12,
         60,
     )
-    law = ParameterLaw(mw.DirichletProcess(), 4)
+    law = parameter_law(mw.DirichletProcess(), 4)
     assert law.log_probability(sizes) == pytest.approx(log(value), abs=1e-7)
 
 
@@ -92,7 +92,7 @@ def test_random_sigma_of_pitman_yor():
         1e-9,
         1 - 1e-9,
     )
-    law = ParameterLaw(mw.PitmanYor(theta=1.5), 5)
+    law = parameter_law(mw.PitmanYor(theta=1.5), 5)
     assert law.log_probability(sizes) == pytest.approx(log(value), abs=1e-7)
 
 
@@ -105,18 +105,22 @@ def test_random_alpha_and_sigma_of_the_nggp_are_mixtures():
     total = 0.0
     for sigma, weight in zip(sigmas, weights, strict=True):
         values = [
-            exp(ParameterLaw(mw.NGGP(alpha=float(a), sigma=float(sigma)), 3).log_probability(sizes))
+            exp(
+                parameter_law(mw.NGGP(alpha=float(a), sigma=float(sigma)), 3).log_probability(sizes)
+            )
             for a in alphas[::10]
         ]
         total += weight * np.mean(values)
-    assert exp(ParameterLaw(prior, 3).log_probability(sizes)) == pytest.approx(total, rel=0.02)
+    assert exp(parameter_law(prior, 3).log_probability(sizes)) == pytest.approx(total, rel=0.02)
 
 
 def test_predictive_of_the_nggp_with_u_integrated():
     """The example of model.md: NGGP(1, 0.5), n = 5, K = 1 gives P(new) = 0.254."""
     prior = mw.NGGP(alpha=1.0, sigma=0.5)
-    new = ParameterLaw(prior, 6).log_probability((5, 1))
-    assert exp(new - ParameterLaw(prior, 5).log_probability((5,))) == pytest.approx(0.254, abs=5e-4)
+    new = parameter_law(prior, 6).log_probability((5, 1))
+    assert exp(new - parameter_law(prior, 5).log_probability((5,))) == pytest.approx(
+        0.254, abs=5e-4
+    )
 
 
 def test_posterior_by_hand():
@@ -191,7 +195,7 @@ def test_draws_have_the_law_they_claim(prior, n, request):
 
 
 def test_transform_of_u_is_the_beta_law_of_the_dirichlet_process():
-    law = ParameterLaw(mw.DirichletProcess(alpha=1.3), 4)
+    law = parameter_law(mw.DirichletProcess(alpha=1.3), 4)
     log_u = np.linspace(-6, 30, 200)
     zeros = np.zeros(200)
     state = {"log_u": log_u, "log_alpha": zeros + log(1.3), "sigma": zeros, "theta": zeros}

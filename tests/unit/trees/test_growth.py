@@ -17,7 +17,6 @@ from mixwood.trees.build import (
     LARGEST_GREEDY,
     bhc,
     ibhc,
-    log_u_mode,
     on_top_labels,
     prior_parameters,
 )
@@ -167,7 +166,7 @@ def test_extreme_priors_have_a_mode(prior):
 def test_mode_moves_with_the_clusters():
     prior = mw.NGGP(1.0, 0.5)
     p = prior_parameters(prior, 50)
-    modes = [log_u_mode(prior, p, 50, k) for k in (1, 5, 20, 50)]
+    modes = [prior.log_u_mode(p, 50, k) for k in (1, 5, 20, 50)]
     assert modes == sorted(modes)
     assert modes[0] < modes[-1]
 
