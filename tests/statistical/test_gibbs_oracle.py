@@ -94,28 +94,20 @@ def test_a_wrong_weight_fails(wrong, cases, run_twin, seed):
 
 def without_jacobian(right):
     """u^(n-1) for u^n: the density of u taken for that of log u."""
-    return lambda alpha, parameters, n, clusters, stream: right(
-        alpha, parameters, n - 1, clusters, stream
-    )
+    return lambda twin, p, n, clusters, stream: right(twin, p, n - 1, clusters, stream)
 
 
 def one_cluster_too_many(right):
-    return lambda prior, law, parameters, clusters, stream: right(
-        prior, law, parameters, clusters + 1, stream
-    )
+    return lambda twin, law, p, clusters, stream: right(twin, law, p, clusters + 1, stream)
 
 
 def one_singleton_too_many(right):
-    return lambda alpha, law, parameters, sizes, stream: right(
-        alpha, law, parameters, [*sizes, 1], stream
-    )
+    return lambda twin, law, p, sizes, stream: right(twin, law, p, [*sizes, 1], stream)
 
 
 def one_factor_too_many(right):
     """One factor of the partition's law too many."""
-    return lambda law, parameters, n, clusters, stream: right(
-        law, parameters, n, clusters + 1, stream
-    )
+    return lambda twin, law, p, n, clusters, stream: right(twin, law, p, n, clusters + 1, stream)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +120,8 @@ def one_factor_too_many(right):
     ],
 )
 def test_a_wrong_parameter_update_fails(update, mutate, prior, cases, run_twin, seed, monkeypatch):
-    monkeypatch.setattr(priors, update, mutate(getattr(priors, update)))
+    twin = type(priors.twin_of(prior))
+    monkeypatch.setattr(twin, update, mutate(getattr(twin, update)))
     likelihood, X = cases["gaussian"]
     model = mw.Mixture(likelihood, prior)
     run = run_twin(GibbsChain, model, X[:4], 4)

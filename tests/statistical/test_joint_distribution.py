@@ -101,12 +101,14 @@ def test_tree_with_every_prior_and_family(prior, family):
 
 def test_a_wrong_hyperparameter_update_fails(seed, monkeypatch):
     """alpha ~ Gamma(a, ...) in place of Gamma(a + K, ...)."""
-    right = priors.draw_log_alpha
+    model = mw.Mixture(mw.Bernoulli(columns=1), mw.DirichletProcess())
+    twin = type(priors.twin_of(model.prior))
+    right = twin.draw_log_alpha
 
-    def wrong(prior, law, parameters, clusters, stream):
-        return right(prior, law, parameters, 0, stream)
+    def wrong(self, law, parameters, clusters, stream):
+        return right(self, law, parameters, 0, stream)
 
-    monkeypatch.setattr(priors, "draw_log_alpha", wrong)
+    monkeypatch.setattr(twin, "draw_log_alpha", wrong)
 
     def step(model, X, state, rng):
         chain = GibbsChain(model, X, state["labels"], rng)
@@ -115,7 +117,6 @@ def test_a_wrong_hyperparameter_update_fails(seed, monkeypatch):
         chain.iterate()
         return {name: getattr(chain, name) for name in ("labels", *names)}
 
-    model = mw.Mixture(mw.Bernoulli(columns=1), mw.DirichletProcess())
     result = joint_distribution_test(model, 6, replicates=400, rounds=3, seed=seed, step=step)
     assert not result.passed(), result
 

@@ -54,8 +54,13 @@ class DirichletProcess(Twin):
         p.log_u = draw_log_u(exp(p.log_alpha), sum(sizes), stream)
 
     def update(self, p: Parameters, sizes: Sequence[int], stream: Stream) -> None:
-        """Draw ``u``, then ``alpha ~ Gamma(a+K, b + log tau)``, which it needs as a shape."""
         self.update_log_u(p, sizes, stream)
         if isinstance(self.alpha, hyper.Gamma):
-            draw = stream.log_gamma_draw(self.alpha.shape + len(sizes))
-            p.log_alpha = max(draw - log(self.alpha.rate + softplus(p.log_u)), SMALLEST_LOG)
+            p.log_alpha = self.draw_log_alpha(self.alpha, p, len(sizes), stream)
+
+    def draw_log_alpha(
+        self, law: hyper.Gamma, p: Parameters, clusters: int, stream: Stream
+    ) -> float:
+        """Draw ``alpha ~ Gamma(a+K, b + log tau)``, which is needed itself, as a shape."""
+        draw = stream.log_gamma_draw(law.shape + clusters)
+        return max(draw - log(law.rate + softplus(p.log_u)), SMALLEST_LOG)

@@ -53,28 +53,30 @@ class GeneralizedGamma(Measure):
         return Parameters(0.0, log(mean(self.alpha)), mean(self.sigma), theta=0.0)
 
     def update_log_u(self, p: Parameters, sizes: Sequence[int], stream: Stream) -> None:
+        p.log_u = self.slice_log_u(p, sum(sizes), len(sizes), stream)
+
+    def update(self, p: Parameters, sizes: Sequence[int], stream: Stream) -> None:
+        self.update_log_u(p, sizes, stream)
+        if isinstance(self.sigma, hyper.Beta):
+            p.sigma = self.slice_sigma(self.sigma, p, sizes, stream)
+        if isinstance(self.alpha, hyper.Gamma):
+            p.log_alpha = self.draw_log_alpha(self.alpha, p, len(sizes), stream)
+
+    def slice_log_u(self, p: Parameters, n: int, clusters: int, stream: Stream) -> float:
         """Move ``v`` by one slice step on ``u^n tau^(K sigma - n) e^-psi(u)``."""
-        n, clusters, sigma = sum(sizes), len(sizes), p.sigma
+        sigma = p.sigma
 
         def log_density(v: float) -> float:
             s = softplus(v)
             growth = n * v + (clusters * sigma - n) * s
             return growth - self._mass_term(p.log_alpha, sigma * s, clusters)
 
-        p.log_u = stream.slice_line(log_density, p.log_u, 3.0, growth=2.0)
+        return stream.slice_line(log_density, p.log_u, 3.0, growth=2.0)
 
-    def update(self, p: Parameters, sizes: Sequence[int], stream: Stream) -> None:
-        """Move ``u``, ``sigma`` by one slice step, then draw ``alpha`` from its conjugate law."""
-        self.update_log_u(p, sizes, stream)
-        if isinstance(self.sigma, hyper.Beta):
-            p.sigma = self._slice_sigma(self.sigma, p, sizes, stream)
-        if isinstance(self.alpha, hyper.Gamma):  # Gamma(a+K, b + tau^sigma - 1)
-            draw = stream.log_gamma_draw(self.alpha.shape + len(sizes))
-            p.log_alpha = draw - log_shifted(self.alpha.rate, p.sigma * softplus(p.log_u))
-
-    def _slice_sigma(
+    def slice_sigma(
         self, law: hyper.Beta, p: Parameters, sizes: Sequence[int], stream: Stream
     ) -> float:
+        """Move ``sigma`` by one slice step."""
         s, clusters = softplus(p.log_u), len(sizes)
 
         def log_density(sigma: float) -> float:
@@ -83,6 +85,13 @@ class GeneralizedGamma(Measure):
             return growth - self._mass_term(p.log_alpha, sigma * s, clusters)
 
         return max(stream.slice_unit(log_density, p.sigma), SMALLEST_SIGMA)
+
+    def draw_log_alpha(
+        self, law: hyper.Gamma, p: Parameters, clusters: int, stream: Stream
+    ) -> float:
+        """Draw ``alpha ~ Gamma(a+K, b + tau^sigma - 1)``."""
+        draw = stream.log_gamma_draw(law.shape + clusters)
+        return draw - log_shifted(law.rate, p.sigma * softplus(p.log_u))
 
     def _mass_term(self, log_alpha: float, z: float, clusters: int) -> float:
         """Return ``alpha (e^z - 1)``, or ``(a+K) log(b + e^z - 1)`` with alpha integrated out."""

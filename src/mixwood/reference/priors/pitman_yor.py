@@ -60,40 +60,42 @@ class PitmanYor(Measure):
 
     def update(self, p: Parameters, sizes: Sequence[int], stream: Stream) -> None:
         if isinstance(self.theta, hyper.Gamma):
-            p.theta = draw_theta(self.theta, p, sum(sizes), len(sizes), stream)
+            p.theta = self.draw_theta(self.theta, p, sum(sizes), len(sizes), stream)
         if isinstance(self.sigma, hyper.Beta):
-            p.sigma = slice_sigma(self.sigma, p, sizes, stream)
+            p.sigma = self.slice_sigma(self.sigma, p, sizes, stream)
         self.update_log_u(p, sizes, stream)
 
+    def draw_theta(
+        self, law: hyper.Gamma, p: Parameters, n: int, clusters: int, stream: Stream
+    ) -> float:
+        """Draw ``theta`` given the partition, through auxiliary variables (Teh 2006).
 
-def draw_theta(law: hyper.Gamma, p: Parameters, n: int, clusters: int, stream: Stream) -> float:
-    """Draw ``theta`` given the partition, through auxiliary variables (Teh 2006).
+        Its density is ``theta^(a-1) e^(-b theta) prod_{0<j<K} (theta + j sigma) / prod_{0<i<n}
+        (theta + i)``. The last factor is that of ``x^theta`` with ``x ~ Beta(theta+1, n-1)``, and
+        each of the others a sum of two, of which ``y_j ~ Bernoulli(theta/(theta + j sigma))`` takes
+        one: then ``theta ~ Gamma(a + sum y, b - log x)``. A slice of ``log theta`` would do, too,
+        but one at a low level, as after a large change of the partition, has a long left tail.
+        """
+        theta, sigma = p.theta, p.sigma
+        minus_log_x = 0.0
+        if n > 1:
+            above = stream.log_gamma_draw(n - 1)
+            minus_log_x = softplus(above - stream.log_gamma_draw(theta + 1))
+        ones = sum(stream.uniform() * (theta + j * sigma) < theta for j in range(1, clusters))
+        drawn = stream.log_gamma_draw(law.shape + ones) - log(law.rate + minus_log_x)
+        return exp(max(drawn, SMALLEST_LOG))
 
-    Its density is ``theta^(a-1) e^(-b theta) prod_{0<j<K} (theta + j sigma) / prod_{0<i<n}
-    (theta + i)``. The last factor is that of ``x^theta`` with ``x ~ Beta(theta+1, n-1)``, and
-    each of the others a sum of two, of which ``y_j ~ Bernoulli(theta/(theta + j sigma))`` takes
-    one: then ``theta ~ Gamma(a + sum y, b - log x)``. A slice of ``log theta`` would do, too,
-    but one at a low level, as after a large change of the partition, has a long left tail.
-    """
-    theta, sigma = p.theta, p.sigma
-    minus_log_x = 0.0
-    if n > 1:
-        above = stream.log_gamma_draw(n - 1)
-        minus_log_x = softplus(above - stream.log_gamma_draw(theta + 1))
-    ones = sum(stream.uniform() * (theta + j * sigma) < theta for j in range(1, clusters))
-    drawn = stream.log_gamma_draw(law.shape + ones) - log(law.rate + minus_log_x)
-    return exp(max(drawn, SMALLEST_LOG))
+    def slice_sigma(
+        self, law: hyper.Beta, p: Parameters, sizes: Sequence[int], stream: Stream
+    ) -> float:
+        """Move ``sigma`` by one slice step on its density given the partition.
 
+        ``sigma^K Gamma(theta/sigma + K) / Gamma(theta/sigma)`` is written as a product of
+        ``theta + j sigma``, which keeps its digits where sigma is tiny.
+        """
 
-def slice_sigma(law: hyper.Beta, p: Parameters, sizes: Sequence[int], stream: Stream) -> float:
-    """Move ``sigma`` by one slice step on its density given the partition.
+        def log_density(sigma: float) -> float:
+            growth = log_beta(law, sigma) + log_sizes(sizes, sigma)
+            return growth + sum(log(p.theta + j * sigma) for j in range(len(sizes)))
 
-    ``sigma^K Gamma(theta/sigma + K) / Gamma(theta/sigma)`` is written as a product of
-    ``theta + j sigma``, which keeps its digits where sigma is tiny.
-    """
-
-    def log_density(sigma: float) -> float:
-        growth = log_beta(law, sigma) + log_sizes(sizes, sigma)
-        return growth + sum(log(p.theta + j * sigma) for j in range(len(sizes)))
-
-    return max(stream.slice_unit(log_density, p.sigma), SMALLEST_SIGMA)
+        return max(stream.slice_unit(log_density, p.sigma), SMALLEST_SIGMA)
