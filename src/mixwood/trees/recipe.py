@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood.core import bind_family, prior_arguments
+from mixwood.core import bind_family
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items
 from mixwood.model import Mixture
 from mixwood.priors import PriorValues
