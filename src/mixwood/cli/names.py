@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import typer
 
+from mixwood import likelihoods
+
 __all__ = ["LIKELIHOODS", "PRIORS", "SAMPLERS", "STARTS", "completion", "lookup"]
 
-LIKELIHOODS = {
-    "gaussian": "Gaussian",
-    "diagonal-gaussian": "DiagonalGaussian",
-    "spherical-gaussian": "SphericalGaussian",
-    "multinomial": "Multinomial",
-    "bernoulli": "Bernoulli",
-    "categorical": "Categorical",
-    "poisson": "Poisson",
-    "product": "Product",
-}
+
+def _hyphenated(name: str) -> str:
+    """Return the name of a class as it is typed: ``DiagonalGaussian`` is ``diagonal-gaussian``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
+LIKELIHOODS = {_hyphenated(kind.__name__): kind.__name__ for kind in likelihoods.LIKELIHOODS}
 PRIORS = {
     "nggp": "NGGP",
     "dirichlet-process": "DirichletProcess",

@@ -134,6 +134,7 @@ class Gaussian(Likelihood):
     nu: float | None = None
     mean: Any = None
     scale: Any = "data"
+    continuous = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "r", moderate_number(self.r, "r"))

@@ -10,10 +10,8 @@ import numpy as np
 
 from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood.input.categories import Levels
+from mixwood.input.categories import Categories
 from mixwood.likelihoods.base import Column, Likelihood, Parameters
-from mixwood.likelihoods.categorical import Categorical
-from mixwood.likelihoods.multinomial import Multinomial
 from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of, plain_label
 
 if TYPE_CHECKING:
@@ -54,8 +52,8 @@ class Product(Likelihood):
 
     Data are a pandas or polars table, whose columns are found by name, or an array, whose
     columns are found by number. In a table, columns under `Categorical` and `Bernoulli` may be
-    text, categories or truth values. Their levels are learned from the data that the model is
-    fitted to, and later tables are coded alike; a level never seen is an error.
+    text, categories or truth values. Their categories are learned from the data that the model
+    is fitted to, and later tables are coded alike; a category never seen is an error.
 
     A missing entry is skipped where the columns of a part are independent
     (`DiagonalGaussian`, `Bernoulli`, `Categorical`, `Poisson`). Other parts skip a row that
@@ -72,6 +70,7 @@ class Product(Likelihood):
     layout: TableLayout | None = None
     notes: Mapping[Any, str] | None = None
     skips_missing = True
+    reads_tables = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.parts, Mapping):
@@ -85,7 +84,7 @@ class Product(Likelihood):
         for key, value in parts.items():
             if not isinstance(value, Likelihood):
                 raise TypeError(f"parts[{key!r}] must be a likelihood, got {shown(value)}")
-            if isinstance(value, Product):
+            if value.reads_tables:
                 raise TypeError(f"parts[{key!r}] is a Product; put its parts here instead")
             if value.width not in (None, len(labels_of(key))):
                 raise ValueError(
@@ -186,16 +185,21 @@ class Product(Likelihood):
         return None if self.layout is None else self.layout.columns
 
     @property
-    def levels(self) -> tuple[Levels | None, ...] | None:
-        """Of each column the levels of its codes, None where it holds numbers; None while open."""
+    def categories(self) -> tuple[Categories | None, ...] | None:
+        """Of each column the categories, None where it holds numbers; None while open."""
         return None if self.layout is None else self.layout.levels
+
+    def nominal_columns(self, width: int) -> tuple[bool, ...]:
+        """Return for each column whether it holds codes whose order means nothing."""
+        owner = {label: part for key, part in self.parts.items() for label in labels_of(key)}
+        return tuple(owner[label].nominal for label in self.columns or self._labels())
 
     def names_in(self, X: Any) -> tuple[str, ...] | None:
         """Return the names of the columns that are used, or None without names."""
         return self._layout_in(X, "X").names_in(X)
 
     def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Product, Data]:
-        """Return a copy with levels learned and parameters explicit, and `X` as one matrix."""
+        """Return a copy with categories learned and parameters explicit, and `X` as one matrix."""
         located = replace(self, layout=self._layout_in(X, name))
         data = located.check(X, name=name)
         return located.resolve(data), data
@@ -222,7 +226,7 @@ class Product(Likelihood):
         labels = self._labels()
         if not all(isinstance(label, int) for label in labels):
             raise ValueError(
-                "parts name columns, whose places and levels only the table tells: "
+                "parts name columns, whose places and categories only the table tells: "
                 "use fitted_to(X) instead of check(X) and resolve"
             )
         return TableLayout.numbered(labels)
@@ -247,11 +251,11 @@ class Product(Likelihood):
             rows = _rows_with_entries(entries, likelihood, labels_of(key), own)
             if len(rows) < len(entries):
                 entries, own = entries[rows], f"{own} (rows without it left out)"
-            data: Data = entries
+            data: Data
             if len(rows):
                 data = likelihood.check(entries, name=own, width=len(places))
-            elif isinstance(likelihood, Multinomial):
-                data = _no_counts(len(places))
+            else:
+                data = likelihood.no_rows(len(places))
             yield _Slice(key, likelihood, places, rows, data)
 
     def resolve(self, X: Data) -> Product:
@@ -262,8 +266,10 @@ class Product(Likelihood):
         for part in self._slices(X, layout):
             if len(part.rows) == 0:
                 raise ValueError(f"X has no entry at all in the columns of parts[{part.key!r}]")
-            levels = [layout.levels[k] for k in part.columns]
-            parts[part.key] = _with_levels(part, levels).resolve(part.data)
+            known = [layout.levels[k] for k in part.columns]
+            counts = [None if categories is None else len(categories) for categories in known]
+            likelihood = part.likelihood.with_categories(counts, part.data)
+            parts[part.key] = likelihood.resolve(part.data)
         return replace(self, parts=parts, layout=layout)
 
     def resolve_standard(self, width: int) -> Product:
@@ -330,8 +336,8 @@ class Product(Likelihood):
     def described_columns(self, names: Sequence[str]) -> dict[str, list[Column]]:
         """Return the columns of each part, by what the names of its parameters begin with."""
         assert self.columns is not None
-        levels = self.levels or (None,) * len(self.columns)
-        columns = map(Column, names, levels)
+        categories = self.categories or (None,) * len(self.columns)
+        columns = map(Column, names, categories)
         found = dict(zip(self.columns, columns, strict=True))
         return {f"{_name(key)}: ": [found[label] for label in labels_of(key)] for key in self.parts}
 
@@ -376,16 +382,6 @@ def _checked_key(key: Hashable) -> Any:
     return labels if isinstance(key, tuple) else labels[0]
 
 
-def _with_levels(part: _Slice, levels: list[Levels | None]) -> Likelihood:
-    """Return a part's likelihood with as many categories as there are levels."""
-    likelihood = part.likelihood
-    if not isinstance(likelihood, Categorical) or likelihood.n_categories is not None:
-        return likelihood
-    seen = likelihood.resolve(part.data).n_categories
-    counts = [n if known is None else len(known) for n, known in zip(seen, levels, strict=True)]
-    return replace(likelihood, n_categories=counts)
-
-
 def _rows_with_entries(
     entries: FloatArray, likelihood: Likelihood, labels: tuple[Label, ...], name: str
 ) -> IntArray:
@@ -404,9 +400,3 @@ def _rows_with_entries(
             "a likelihood that skips single entries (DiagonalGaussian)"
         )
     return np.flatnonzero(~everything)
-
-
-def _no_counts(width: int) -> Data:
-    from scipy.sparse import csr_array
-
-    return csr_array((0, width))

@@ -7,7 +7,9 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.families.counts import CountFamily, Counts
+from mixwood.reference.families.base import Density
+from mixwood.reference.families.counts import CountFamily, Counts, log_dirichlet
+from mixwood.reference.random import Stream
 
 __all__ = ["Multinomial"]
 
@@ -38,3 +40,8 @@ class Multinomial(CountFamily):
         value = gammaln(mass) - gammaln(mass + stat.total.sum())
         value += np.sum(gammaln(self.beta + stat.total) - gammaln(self.beta))
         return float(value + stat.log_constant)
+
+    def draw_atom(self, stat: Counts, stream: Stream) -> Density:
+        """Draw the words' probabilities from ``Dirichlet(beta + N_v)``."""
+        logs = log_dirichlet(self.beta + stat.total, stream)
+        return lambda row: float(row @ logs)
