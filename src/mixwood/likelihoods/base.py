@@ -20,6 +20,7 @@ from mixwood._support.checks import shown
 from mixwood._support.params import Settable
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import column_names
+from mixwood.likelihoods.cost import warn_of_cost
 
 if TYPE_CHECKING:
     from typing import Self
@@ -112,7 +113,9 @@ class Likelihood(Settable, ABC):
     def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
         """Return a copy whose parameters are all explicit, and `X` in the form the core reads."""
         data = self.check(X, name=name)
-        return self.resolve(data), data
+        explicit = self.resolve(data)
+        warn_of_cost(explicit, data.shape[0])
+        return explicit, data
 
     def names_in(self, X: Any) -> tuple[str, ...] | None:
         """Return the names of those columns of `X` that `check` returns, or None without names."""
@@ -139,6 +142,16 @@ class Likelihood(Settable, ABC):
     def statistic_size(self) -> int:
         """How many numbers the additive statistic of a cluster has; parameters explicit."""
         raise self._cannot_draw()
+
+    @property
+    def work(self) -> int:
+        """How many numbers one marginal of a cluster goes through, roughly; parameters explicit."""
+        return self.statistic_size
+
+    @property
+    def advice_if_wide(self) -> str:
+        """What to do about clusters of very many numbers, a sentence for a warning."""
+        return "Use fewer columns, such as the first principal components, or those that matter"
 
     def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
         """Draw parameters of clusters given their rows, once for each of the statistics.

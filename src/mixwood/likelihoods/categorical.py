@@ -111,7 +111,7 @@ class Categorical(Likelihood):
 
     @property
     def learns_categories(self) -> bool:
-        """Whether categories are learned from a table; if their number is given, entries are codes."""
+        """Whether a table tells the categories; where their number is given, entries are codes."""
         return self.n_categories is None
 
     def with_categories(self, counts: Sequence[int | None], X: Data) -> Categorical:
@@ -151,6 +151,15 @@ class Categorical(Likelihood):
     def statistic_size(self) -> int:
         """The counts of all categories, column after column."""
         return int(sum(self.n_categories))
+
+    @property
+    def advice_if_wide(self) -> str:
+        """What to do about very many categories."""
+        column = int(np.argmax(self.n_categories))
+        return (
+            f"Column {column} alone has {self.n_categories[column]:,} categories: put rare ones "
+            "together, or leave it out if it names the rows"
+        )
 
     def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
         """Draw ``probabilities`` (C, d, L) from Dirichlet posteriors.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +14,7 @@ from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.categories import Categories
 from mixwood.likelihoods.base import Column, Likelihood, Parameters
+from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of, plain_label
 
 if TYPE_CHECKING:
@@ -92,7 +95,7 @@ class Product(Likelihood):
                     f"for {value.width}"
                 )
         labels = [label for key in parts for label in labels_of(key)]
-        twice = [label for label in labels if labels.count(label) > 1]
+        twice = [label for label, times in Counter(labels).items() if times > 1]
         if twice:
             raise ValueError(f"parts must name a column only once, got {twice[0]!r} twice")
         if self.layout is not None and set(self.layout.columns) != set(labels):
@@ -123,11 +126,14 @@ class Product(Likelihood):
 
         - left out: dates, columns with one value, text of which nearly every entry differs,
           whole numbers that only count the rows;
-        - truth values, and anything with two values: `Bernoulli`;
+        - truth values, zeros and ones, and anything else with two values: `Bernoulli`;
         - text, categories, and whole numbers with at most 5 values: `Categorical`;
         - whole numbers from 0 on with a mean below 30: `Poisson`;
-        - all other numbers: one `Gaussian` for all of them if they are at most 10 and nothing
-          is missing, else one `DiagonalGaussian`.
+        - all other numbers: one `Gaussian` for all of them if they are at most 30 columns and
+          nothing is missing, else one `DiagonalGaussian`.
+
+        Numbers with fewer than 20 entries are just numbers, unless all are 0 or 1. A column of
+        numbers in which a few entries are not is refused. The command line has the same rules.
 
         Examples
         --------
@@ -139,10 +145,15 @@ class Product(Likelihood):
         smoker: Bernoulli (truth values)
         height: Gaussian (numbers)
         """
-        from mixwood.likelihoods.choose import choose_parts
+        from mixwood.likelihoods.choose import product_for
 
-        parts, notes = choose_parts(frame)
-        return cls(parts, notes=notes)
+        product = product_for(frame, name="frame")
+        used = {label for key in product.parts for label in labels_of(key)}
+        notes = product.notes or {}
+        unused = ", ".join(f"{c!r} ({why})" for c, why in notes.items() if c not in used)
+        if unused:
+            warnings.warn(f"columns left out: {unused}", UserWarning, stacklevel=2)
+        return product
 
     def explain(self) -> str:
         """Return for each column its likelihood and, after `from_frame`, why; a line a column."""
@@ -202,7 +213,9 @@ class Product(Likelihood):
         """Return a copy with categories learned and parameters explicit, and `X` as one matrix."""
         located = replace(self, layout=self._layout_in(X, name))
         data = located.check(X, name=name)
-        return located.resolve(data), data
+        explicit = located.resolve(data)
+        warn_of_cost(explicit, data.shape[0])
+        return explicit, data
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
         """Return the columns used as one matrix, NaN where missing, text as codes.
@@ -244,8 +257,9 @@ class Product(Likelihood):
     ) -> Iterator[_Slice]:
         """Yield each part with its columns, its rows and its data."""
         columns = (layout or self._layout_of_matrix()).columns
+        place_of = {label: place for place, label in enumerate(columns)}
         for key, likelihood in self.parts.items():
-            places = [columns.index(label) for label in labels_of(key)]
+            places = [place_of[label] for label in labels_of(key)]
             entries = np.ascontiguousarray(matrix[:, places])
             own = f"{name}[{key!r}]"
             rows = _rows_with_entries(entries, likelihood, labels_of(key), own)
@@ -305,6 +319,17 @@ class Product(Likelihood):
         """The parts' statistics, one after the other."""
         return sum(part.statistic_size for part in self.parts.values())
 
+    @property
+    def work(self) -> int:
+        """That of all parts."""
+        return sum(part.work for part in self.parts.values())
+
+    @property
+    def advice_if_wide(self) -> str:
+        """What to do about the part that costs most."""
+        key, widest = max(self.parts.items(), key=lambda item: item[1].work)
+        return f"Most of it is parts[{shown(key)}]. {widest.advice_if_wide}"
+
     def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
         """Draw the parameters of the parts, each named by its columns: ``x, y: mean``."""
         drawn: Parameters = {}
@@ -354,11 +379,12 @@ class Product(Likelihood):
         if isinstance(like, np.ndarray):
             given = {part.key: part.data for part in self._slices(like) if len(part.rows)}
         X = np.empty((len(labels), len(self.columns)))
+        place_of = {label: place for place, label in enumerate(self.columns)}
         for key, part in self.parts.items():
             start = f"{_name(key)}: "
             own = {k.removeprefix(start): v for k, v in parameters.items() if k.startswith(start)}
             drawn = part.draw_rows(own, labels, rng, like=given.get(key))
-            places = [self.columns.index(label) for label in labels_of(key)]
+            places = [place_of[label] for label in labels_of(key)]
             X[:, places] = drawn if isinstance(drawn, np.ndarray) else drawn.toarray()
         return X
 

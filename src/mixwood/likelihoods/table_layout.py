@@ -145,12 +145,15 @@ class TableLayout:
 def _places(wanted: Sequence[Label], X: Any, width: int, name: str) -> list[int]:
     """Return where columns are in `X`, by name in a table and else by number; or raise."""
     labels = [plain_label(label) for label in X.columns] if is_table(X) else None
+    places_of: dict[Any, list[int]] = {}
+    for place, label in enumerate(labels or ()):
+        places_of.setdefault(label, []).append(place)
     places = []
     for label in wanted:
-        if labels is not None and label in labels:
-            if labels.count(label) > 1:
+        if label in places_of:
+            if len(places_of[label]) > 1:
                 raise ValueError(f"{name} has several columns named {label!r}")
-            places.append(labels.index(label))
+            places += places_of[label]
         elif isinstance(label, int) and label < width:
             places.append(label)
         elif labels is not None:

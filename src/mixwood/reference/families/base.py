@@ -46,7 +46,7 @@ class Family(ABC, Generic[S]):
     def log_marginal(self, stat: S) -> float:
         """Return ``log P(X_c)``."""
 
-    def draw_atom(self, stat: S, stream: Stream) -> Density:
+    def draw_atom(self, stat: S, stream: Stream) -> Density:  # noqa: ARG002
         """Draw a cluster's parameters, an atom; return the log density of a row given them.
 
         Given the cluster's statistic; that of no rows gives a draw from the prior. Variables
