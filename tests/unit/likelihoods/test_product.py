@@ -337,8 +337,8 @@ def test_from_frame_chooses(make):
 
 
 def test_from_frame_with_holes_or_many_columns_keeps_columns_apart():
-    values = RNG.normal(size=(20, 11))
-    wide = pd.DataFrame(values, columns=[f"c{j}" for j in range(11)])
+    values = RNG.normal(size=(20, 31))
+    wide = pd.DataFrame(values, columns=[f"c{j}" for j in range(31)])
     assert list(mw.Product.from_frame(wide).parts.values()) == [mw.DiagonalGaussian()]
     holes = wide[["c0", "c1"]].copy()
     holes.loc[0, "c0"] = np.nan
@@ -348,10 +348,7 @@ def test_from_frame_with_holes_or_many_columns_keeps_columns_apart():
 def test_from_frame_refuses_what_it_cannot_use():
     with pytest.raises(TypeError, match="frame must be"):
         mw.Product.from_frame(np.eye(3))
-    with (
-        pytest.warns(UserWarning, match="one value only"),
-        pytest.raises(ValueError, match="no column that could be used"),
-    ):
+    with pytest.raises(ValueError, match=r"no column that could be used \(.*one value only"):
         mw.Product.from_frame(pd.DataFrame({"a": [1, 1]}))
 
 
