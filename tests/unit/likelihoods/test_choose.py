@@ -149,9 +149,7 @@ def test_asked_for_nothing_useful_is_left_out():
 def test_slips_do_not_turn_numbers_into_text(make):
     values = [f"{k}.5" for k in range(N)]
     values[13] = "l4.5"
-    with pytest.raises(
-        ValueError, match=r"'a' of frame holds numbers, but 'l4\.5' in row 13"
-    ):
+    with pytest.raises(ValueError, match=r"'a' of frame holds numbers, but 'l4\.5' in row 13"):
         mw.Product.from_frame(make({"a": values}))
 
 
@@ -170,9 +168,7 @@ def test_numbers_beyond_a_float_are_named(entry):
 
 def test_text_beyond_a_float_is_named_wherever_it_is_read():
     table = pd.DataFrame({"b": ["1", "2"], "a": ["1e0", "1e309"]})
-    with pytest.raises(
-        ValueError, match=r"\('a'\) of X has '1e309' in row 1: .*too large"
-    ):
+    with pytest.raises(ValueError, match=r"\('a'\) of X has '1e309' in row 1: .*too large"):
         mw.Gaussian().check(table)
     with pytest.raises(ValueError, match=r"column 'a' of X has '1e309' in row 1: .*too large"):
         mw.Product({"a": mw.Gaussian()}).fitted_to(table)

@@ -38,7 +38,7 @@ def test_it_is_the_memory_there_is_that_counts(monkeypatch):
     ("likelihood", "X", "said"),
     [
         (mw.DiagonalGaussian(), RNG.normal(size=(3, 10**6)), r"3,000,000 numbers.*fewer columns"),
-        (mw.Categorical(), RNG.integers(0, 10**5, (1000, 1)), r"first draw.*Column 0 alone has 99,\d+ cat"),
+        (mw.Categorical(), RNG.integers(0, 10**5, (1000, 1)), r"first draw.*has 99,\d+ cat"),
         (mw.Gaussian(), RNG.normal(size=(20, 700)), r"246,051 numbers.*DiagonalGaussian"),
         (
             mw.Product({0: mw.Poisson(), 1: mw.Categorical()}),
