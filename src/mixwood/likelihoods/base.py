@@ -121,6 +121,10 @@ class Likelihood(Settable, ABC):
         """Return the names of those columns of `X` that `check` returns, or None without names."""
         return column_names(X)
 
+    def own_names(self) -> tuple[str, ...] | None:
+        """Return the names of the columns where the likelihood itself has them, else None."""
+        return None
+
     @abstractmethod
     def resolve_standard(self, width: int) -> Self:
         """Return a copy whose open parameters are those of standardized data `width` wide."""
@@ -133,6 +137,13 @@ class Likelihood(Settable, ABC):
     @abstractmethod
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over the rows of checked `X`; parameters must be explicit."""
+
+    def bind_leaves(
+        self, statistics: Data, sizes: IntArray, log_apart: FloatArray, weights: FloatArray
+    ) -> _core.Family:
+        """Return the compiled family over weighted leaves; see `mixwood.WeightedLeaves`."""
+        without_rows = self.bind(self.no_rows(self.width or 0))
+        return without_rows.leaves(np.asarray(statistics), sizes, log_apart, weights)
 
     @abstractmethod
     def row_constants(self, X: Data) -> FloatArray:

@@ -96,6 +96,24 @@ class Multinomial(Likelihood):
             self.beta,
         )
 
+    def bind_leaves(
+        self, statistics: Data, sizes: IntArray, log_apart: FloatArray, weights: FloatArray
+    ) -> _core.Family:
+        """Return the compiled family over weighted leaves, of which the word totals are given."""
+        from mixwood import _core
+
+        assert not isinstance(statistics, np.ndarray)
+        return _core.multinomial_leaves(
+            statistics.indptr.astype(np.int64),
+            statistics.indices.astype(np.int32),
+            statistics.data.astype(np.int32),
+            statistics.shape[1],
+            self.beta,
+            sizes,
+            log_apart,
+            weights,
+        )
+
     def row_constants(self, X: Data) -> FloatArray:
         """Return the log multinomial coefficient of each row."""
         from scipy.special import gammaln

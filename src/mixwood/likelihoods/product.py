@@ -209,6 +209,11 @@ class Product(Likelihood):
         """Return the names of the columns that are used, or None without names."""
         return self._layout_in(X, "X").names_in(X)
 
+    def own_names(self) -> tuple[str, ...] | None:
+        """Return the names of the columns that are used, if all have one."""
+        names = tuple(name for name in self.columns or () if isinstance(name, str))
+        return names if self.columns and len(names) == len(self.columns) else None
+
     def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Product, Data]:
         """Return a copy with categories learned and parameters explicit, and `X` as one matrix."""
         located = replace(self, layout=self._layout_in(X, name))

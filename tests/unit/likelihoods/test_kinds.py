@@ -23,8 +23,6 @@ NAMES = {kind.__name__ for kind in (*LIKELIHOODS, CustomFamily)}
 ALLOWED = {
     "likelihoods/": "a likelihood may know itself, and the rule book names those it chooses",
     "reference/families/registry.py": "the twin of each",
-    "reference/leaves.py": "asks its own families; to be has_row_totals once leaves are data",
-    "trees/streaming.py": "to be reads_tables and sparse_statistics once leaves are data",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Generic, TypeAlias, TypeVar
+from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,9 @@ def dense(X: Data) -> FloatArray:
 
 class Family(ABC, Generic[S]):
     """What a conjugate family can do with its statistics."""
+
+    #: whether rows are samples of any size, which weigh as much as they count
+    has_row_totals: ClassVar[bool] = False
 
     @abstractmethod
     def empty(self) -> S:

@@ -24,6 +24,8 @@ class Multinomial(CountFamily):
     times the multinomial coefficient ``x! / prod_v x_v!`` of each row.
     """
 
+    has_row_totals = True
+
     def __init__(self, likelihood: likelihoods.Multinomial) -> None:
         assert likelihood.columns is not None
         self.beta, self.columns = likelihood.beta, likelihood.columns
