@@ -16,7 +16,7 @@ except ImportError as error:
         "pip install 'mixwood[sklearn]'"
     ) from error
 
-from mixwood.likelihoods import Gaussian, Multinomial, Poisson, Product
+from mixwood.likelihoods import Gaussian
 from mixwood.likelihoods.base import as_likelihood
 from mixwood.model import Mixture
 from mixwood.posterior.cluster_summary import item_certainty
@@ -238,14 +238,14 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """Return the rows as scikit-learn checks them; the likelihood looks closer."""
         likelihood = self._model().likelihood
-        if isinstance(likelihood, Product):  # it reads tables of mixed type itself
+        if likelihood.reads_tables:
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         return validate_data(
             self,
             X,
             reset=reset,
-            accept_sparse="csr" if isinstance(likelihood, Multinomial) else False,
+            accept_sparse="csr" if likelihood.reads_sparse else False,
             ensure_all_finite="allow-nan" if likelihood.skips_missing else True,
         )
 
@@ -253,6 +253,6 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         tags = super().__sklearn_tags__()
         likelihood = self._model().likelihood
         tags.input_tags.allow_nan = likelihood.skips_missing
-        tags.input_tags.sparse = isinstance(likelihood, Multinomial)
-        tags.input_tags.positive_only = isinstance(likelihood, (Multinomial, Poisson))
+        tags.input_tags.sparse = likelihood.reads_sparse
+        tags.input_tags.positive_only = likelihood.reads_counts
         return tags

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mixwood.cli.messages import InputError
+from mixwood.likelihoods.choose import LEFT_OUT, judge_columns
 
 if TYPE_CHECKING:
     from mixwood.readers import Loaded
@@ -19,18 +18,17 @@ __all__ = ["Selection", "select"]
 
 #: Columns of these names are probably known labels.
 _LABEL_NAMES = ("class", "cluster", "label", "labels", "species", "target", "y")
-#: A text column is taken for numbers with slips if so large a share of its entries are numbers.
-_MOSTLY_NUMBERS = 0.8
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What is clustered, and why some columns are not."""
+    """What is clustered, and why some columns are not; `named` where the user chose the columns."""
 
     values: Any
     words: tuple[str, ...] | None
     known: Known | None
     left_out: dict[str, str] = field(default_factory=dict)
+    named: bool = False
 
     @property
     def hint(self) -> str | None:
@@ -74,16 +72,15 @@ def select(loaded: Loaded, columns: list[str], exclude: list[str], label: str | 
     wanted = _matching(columns, names, loaded.source, "--columns") if columns else names
     unwanted = _matching(exclude, names, loaded.source, "--exclude") if exclude else []
     wanted = [name for name in wanted if name not in unwanted]
-    left_out = {} if columns else _useless(table[wanted])
+    judged = judge_columns(table[wanted], name=loaded.source, leave_out=not columns)
+    left_out = {one.column: one.reason for one in judged if one.kind == LEFT_OUT}
     wanted = [name for name in wanted if name not in left_out]
     if not wanted:
         raise InputError(
             f"{loaded.source}: no column is left to cluster"
-            + "".join(f"; {name!r} {why}" for name, why in left_out.items())
+            + "".join(f"; {name!r}: {why}" for name, why in left_out.items())
         )
-    chosen = table[wanted]
-    _refuse_slips(chosen, loaded.source)
-    return Selection(chosen, None, known, left_out)
+    return Selection(table[wanted], None, known, left_out, named=bool(columns))
 
 
 def _select_sparse(
@@ -127,47 +124,3 @@ def _known(name: str, values: Any) -> Known:
 
     codes, levels = pandas.factorize(pandas.Series(values).astype(str), sort=True)
     return Known(name, codes.tolist(), [str(level) for level in levels])
-
-
-def _useless(table: Any) -> dict[str, str]:
-    """Return the columns that say nothing of clusters, and why."""
-    import pandas
-
-    reasons = {}
-    for name in table.columns:
-        column = table[name]
-        if column.isna().all():
-            reasons[name] = "is empty"
-        elif len(column) > 1 and column.nunique(dropna=False) == 1:
-            reasons[name] = "has the same value in all rows"
-        elif _numbers_the_rows(column):
-            reasons[name] = "numbers the rows"
-        elif pandas.api.types.is_datetime64_any_dtype(column):
-            reasons[name] = "holds dates"
-    return reasons
-
-
-def _numbers_the_rows(column: Any) -> bool:
-    """Tell whether a column is 0, 1, 2, ... or 1, 2, 3, ..."""
-    if column.dtype.kind not in "iu" or len(column) < 10:
-        return False
-    values = column.to_numpy()
-    return bool(values[0] in (0, 1) and np.all(np.diff(values) == 1))
-
-
-def _refuse_slips(table: Any, source: str) -> None:
-    """Raise if a column of numbers has become one of text by a few entries that are no numbers."""
-    import pandas
-
-    for name in table.columns:
-        column = table[name]
-        if pandas.api.types.is_numeric_dtype(column) or not hasattr(column, "str"):
-            continue
-        present = column.notna()
-        wrong = present & pandas.to_numeric(column.where(present), errors="coerce").isna()
-        if 0 < wrong.sum() <= (1 - _MOSTLY_NUMBERS) * present.sum():
-            row = int(np.flatnonzero(wrong)[0])
-            raise InputError(
-                f"{source}: column {name!r} holds numbers, but {column.iloc[row]!r} in row {row} "
-                f"(of {len(column)}, from 0); correct it, leave it empty, or use --exclude"
-            )

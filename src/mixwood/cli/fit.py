@@ -170,14 +170,15 @@ def _model(
 ) -> tuple[Mixture, Any, str]:
     """Return the model, the data as it takes them, and why it has this likelihood."""
     import mixwood
-    from mixwood.cli.choosing import choose, named
+    from mixwood.cli.choosing import chosen, named
 
+    rules = {"leave_out": not selection.named}
     if likelihood is None:
-        values, chosen, why = choose(selection.values, source)
+        values, found, why = chosen(selection.values, source, **rules)
     else:
-        values, chosen, why = named(likelihood, selection.values)
-    chosen.check(values, name=source)  # so that messages name the file
-    return mixwood.Mixture(chosen, getattr(mixwood, prior)()), values, why
+        values, found, why = named(likelihood, selection.values, source, **rules)
+    found.check(values, name=source)  # so that messages name the file
+    return mixwood.Mixture(found, getattr(mixwood, prior)()), values, why
 
 
 def _about(source: str, why: str, selection: Selection) -> About:
@@ -200,7 +201,7 @@ def _introduction(source: str, values: Any, model: Mixture, why: str, selection:
         f"{source}: {rows:,} rows, {columns:,} column{'s' * (columns != 1)}; likelihood "
         f"{type(model.likelihood).__name__} ({why}), prior {type(model.prior).__name__}"
     ]
-    lines += [f"left out: {name!r} {reason}" for name, reason in selection.left_out.items()]
+    lines += [f"left out: {name!r} ({reason})" for name, reason in selection.left_out.items()]
     if selection.hint is not None:
         lines.append(selection.hint)
     return "\n".join(lines)

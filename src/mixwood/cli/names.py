@@ -8,26 +8,17 @@ from typing import Any
 
 import typer
 
-from mixwood import priors
+from mixwood import likelihoods, priors
 
 __all__ = ["LIKELIHOODS", "PRIORS", "SAMPLERS", "STARTS", "completion", "lookup"]
 
 
 def _hyphenated(name: str) -> str:
-    """Return the name of a class as it is typed: ``pitman-yor``."""
+    """Return the name of a class as it is typed: ``DiagonalGaussian`` is ``diagonal-gaussian``."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
-LIKELIHOODS = {
-    "gaussian": "Gaussian",
-    "diagonal-gaussian": "DiagonalGaussian",
-    "spherical-gaussian": "SphericalGaussian",
-    "multinomial": "Multinomial",
-    "bernoulli": "Bernoulli",
-    "categorical": "Categorical",
-    "poisson": "Poisson",
-    "product": "Product",
-}
+LIKELIHOODS = {_hyphenated(kind.__name__): kind.__name__ for kind in likelihoods.LIKELIHOODS}
 PRIORS = {
     name: prior.__name__
     for prior in priors.PRIORS

@@ -1,6 +1,6 @@
-"""Columns of levels: text, categories and truth values of a table, as codes 0, 1, 2, ...
+"""Columns of categories: text, truth values and the like of a table, as codes 0, 1, 2, ...
 
-Levels are learned once, from the data that a model is fitted to; new data are coded alike.
+Categories are learned once, from the data that a model is fitted to; new data are coded alike.
 """
 
 from __future__ import annotations
@@ -15,10 +15,18 @@ from mixwood._support.checks import shown
 from mixwood._support.types import FloatArray
 from mixwood.input.matrices import column_numbers
 
-__all__ = ["Level", "Levels", "codes_of", "entries", "is_number", "learn_levels", "listed"]
+__all__ = [
+    "Categories",
+    "Category",
+    "codes_of",
+    "entries",
+    "is_number",
+    "learn_categories",
+    "listed",
+]
 
-Level: TypeAlias = str | bool | int | float
-Levels: TypeAlias = tuple[Level, ...]
+Category: TypeAlias = str | bool | int | float
+Categories: TypeAlias = tuple[Category, ...]
 
 
 def entries(column: Any) -> list[Any]:
@@ -33,15 +41,15 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, float) and value != value
 
 
-def _plain(value: Any) -> Level:
-    """Return a level as it is kept and saved: text, a truth value or a number, else its text."""
+def _plain(value: Any) -> Category:
+    """Return a category as it is kept and saved: text, a truth value or a number, else its text."""
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, (str, bool, int, float)) else str(value)
 
 
-def learn_levels(column: Any) -> Levels | None:
-    """Return the levels of a table's column in order, or None if its entries are codes already.
+def learn_categories(column: Any) -> Categories | None:
+    """Return the categories of a table's column in order, or None if its entries are codes already.
 
     Categories of pandas keep their order, also those that do not occur; truth values are
     False, True; everything else is sorted. Whole numbers 0, 1, ..., L-1 that all occur (or
@@ -50,16 +58,16 @@ def learn_levels(column: Any) -> Levels | None:
     Examples
     --------
     >>> import pandas as pd
-    >>> learn_levels(pd.Series(["low", "high", None, "low"]))
+    >>> learn_categories(pd.Series(["low", "high", None, "low"]))
     ('high', 'low')
-    >>> learn_levels(pd.Series([0, 2, 1])) is None
+    >>> learn_categories(pd.Series([0, 2, 1])) is None
     True
-    >>> learn_levels(pd.Series([1990, 2000]))
+    >>> learn_categories(pd.Series([1990, 2000]))
     (1990, 2000)
     """
-    categories = getattr(getattr(column, "cat", None), "categories", None)
-    if categories is not None:
-        return tuple(_plain(value) for value in categories)
+    declared = getattr(getattr(column, "cat", None), "categories", None)
+    if declared is not None:
+        return tuple(_plain(value) for value in declared)
     present = {_plain(value) for value in entries(column) if value is not None}
     if present and all(isinstance(value, bool) for value in present):
         return (False, True)
@@ -67,40 +75,40 @@ def learn_levels(column: Any) -> Levels | None:
         ordered = sorted(present)
         codes = ordered == list(range(len(ordered))) or ordered in ([0], [1])
         return None if codes else tuple(ordered)
-    return tuple(sorted(present, key=lambda level: (type(level).__name__, level)))
+    return tuple(sorted(present, key=lambda value: (type(value).__name__, value)))
 
 
-def codes_of(column: Any, levels: Levels | None, name: str) -> FloatArray:
-    """Return a table's column as codes, NaN where missing; a level not among them is refused.
+def codes_of(column: Any, categories: Categories | None, name: str) -> FloatArray:
+    """Return a table's column as codes, NaN where missing; a category never seen is refused.
 
     Parameters
     ----------
     column : Series
         Of pandas or polars.
-    levels : tuple, optional
-        What `learn_levels` returned; None where entries are codes.
+    categories : tuple, optional
+        What `learn_categories` returned; None where entries are codes.
     name : str
         What the column is called, for messages.
     """
-    if levels is None:
+    if categories is None:
         return column_numbers(column, name)
-    code_of = {level: float(code) for code, level in enumerate(levels)}
+    code_of = {value: float(code) for code, value in enumerate(categories)}
     codes = np.empty(len(column))
     for row, value in enumerate(entries(column)):
         try:
             codes[row] = np.nan if value is None else code_of[_plain(value)]
         except KeyError:
             raise ValueError(
-                f"{name} has {shown(value)} in row {row}, which is none of its levels: "
-                f"{listed(levels)}"
+                f"{name} has {shown(value)} in row {row}, which is not one of its categories: "
+                f"{listed(categories)}"
             ) from None
     return codes
 
 
-def listed(levels: Levels, most: int = 8) -> str:
-    """Return the first few levels, for messages."""
-    names = [repr(level) for level in levels[:most]]
-    more = f" and {len(levels) - most} more" if len(levels) > most else ""
+def listed(categories: Categories, most: int = 8) -> str:
+    """Return the first few categories, for messages."""
+    names = [repr(value) for value in categories[:most]]
+    more = f" and {len(categories) - most} more" if len(categories) > most else ""
     return ", ".join(names) + more
 
 

@@ -10,6 +10,7 @@ neither library is needed, and neither is imported.
 
 from __future__ import annotations
 
+import math
 import numbers
 import sys
 from collections.abc import Callable, Sequence
@@ -280,7 +281,7 @@ def column_numbers(column: Any, name: str) -> FloatArray:
 def table_columns(table: Any) -> list[Any]:
     """Return the columns of a table by position: pandas allows two of one name."""
     if hasattr(table, "iloc"):
-        return [table.iloc[:, j] for j in range(len(table.columns))]
+        return [column for _, column in table.items()]
     return list(table.get_columns())
 
 
@@ -312,13 +313,16 @@ def _float(value: Any, text: bool) -> float:
         return float("nan")
     if isinstance(value, (numbers.Real, Decimal, np.bool_)) or (text and isinstance(value, str)):
         try:
-            return float(value)
+            number = float(value)
         except ValueError:
             raise ValueError(
                 "it is not a number; leave columns of text out, or use Product, which takes them"
             ) from None
         except OverflowError:
             raise OverflowError("it is too large for a float") from None
+        if isinstance(value, str) and math.isinf(number) and "inf" not in value.lower():
+            raise OverflowError("it is too large for a float")  # such as 1e309
+        return number
     raise TypeError("entries must be real numbers")
 
 

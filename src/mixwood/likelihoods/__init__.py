@@ -1,4 +1,4 @@
-"""The likelihoods: one file a family."""
+"""The likelihoods: one file each, and the one list of them."""
 
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.bernoulli import Bernoulli
@@ -12,6 +12,7 @@ from mixwood.likelihoods.product import Product
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
 
 __all__ = [
+    "LIKELIHOODS",
     "Bernoulli",
     "Categorical",
     "CustomFamily",
@@ -24,3 +25,16 @@ __all__ = [
     "SphericalGaussian",
     "conjugate_family",
 ]
+
+#: Every likelihood that can be named: in a saved run, and on the command line. A new one is added
+#: here. (`CustomFamily` holds functions, which have no name in a file.)
+LIKELIHOODS: tuple[type[Likelihood], ...] = (
+    Gaussian,
+    DiagonalGaussian,
+    SphericalGaussian,
+    Multinomial,
+    Bernoulli,
+    Categorical,
+    Poisson,
+    Product,
+)

@@ -20,6 +20,7 @@ from mixwood._support.checks import shown
 from mixwood._support.params import Settable
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import column_names
+from mixwood.likelihoods.cost import warn_of_cost
 
 if TYPE_CHECKING:
     from typing import Self
@@ -33,24 +34,77 @@ Parameters: TypeAlias = dict[str, FloatArray]
 
 
 class Column(NamedTuple):
-    """A column's name and, where its entries are codes of levels, those levels."""
+    """A column's name and, where its entries are codes of categories, those categories."""
 
     name: str
-    levels: tuple[Any, ...] | None = None
+    categories: tuple[Any, ...] | None = None
 
 
 class Likelihood(Settable, ABC):
-    """The distribution of a cluster's items, with its conjugate prior integrated out."""
+    """The distribution of a cluster's items, with its conjugate prior integrated out.
+
+    What the rest of the package has to know of a likelihood, it says itself, by the class
+    variables and methods below: nothing outside asks which class it is.
+    """
+
+    # --- what it reads
 
     #: whether a missing entry (NaN) is skipped, that is, integrated out
     skips_missing: ClassVar[bool] = False
 
-    #: whether entries are codes 0, 1, 2, ... of levels, which a table may spell out as text
-    reads_levels: ClassVar[bool] = False
+    #: whether it takes scipy.sparse matrices
+    reads_sparse: ClassVar[bool] = False
+
+    #: whether entries are counts, so that a negative one is an error
+    reads_counts: ClassVar[bool] = False
+
+    #: whether entries are codes 0, 1, 2, ... of categories, which a table may spell out as text
+    reads_categories: ClassVar[bool] = False
+
+    #: how many categories a column may have, None without a limit
+    most_categories: ClassVar[int | None] = None
+
+    #: whether it finds its columns in a table by itself, and may leave some of them out
+    reads_tables: ClassVar[bool] = False
+
+    # --- what it is
+
+    #: whether rows have a density that can be drawn as a curve
+    continuous: ClassVar[bool] = False
+
+    #: whether codes are names: their order means nothing
+    nominal: ClassVar[bool] = False
+
+    #: whether a row is a sample of any size, as a document of words: it weighs as much as it
+    #: has counts, and is drawn by the shares of the columns in it
+    has_row_totals: ClassVar[bool] = False
+
+    #: whether most entries of a cluster's statistic are zeros, so that it is kept sparse
+    sparse_statistics: ClassVar[bool] = False
 
     @abstractmethod
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> Data:
         """Return `X` in the form the core reads, or raise an error that names `name`."""
+
+    def no_rows(self, width: int) -> Data:
+        """Return data without a row, in the form the core reads."""
+        return np.empty((0, width))
+
+    @property
+    def learns_categories(self) -> bool:
+        """Whether the categories of a column are still to be learned from a table."""
+        return self.reads_categories
+
+    def with_categories(self, counts: Sequence[int | None], X: Data) -> Self:
+        """Return a copy for columns of which a table has told how many categories they have.
+
+        `counts` has None for a column whose entries are codes, as in checked `X`.
+        """
+        return self
+
+    def nominal_columns(self, width: int) -> tuple[bool, ...]:
+        """Return for each of `width` columns whether it holds codes whose order means nothing."""
+        return (self.nominal,) * width
 
     @abstractmethod
     def resolve(self, X: Data) -> Self:
@@ -59,11 +113,17 @@ class Likelihood(Settable, ABC):
     def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
         """Return a copy whose parameters are all explicit, and `X` in the form the core reads."""
         data = self.check(X, name=name)
-        return self.resolve(data), data
+        explicit = self.resolve(data)
+        warn_of_cost(explicit, data.shape[0])
+        return explicit, data
 
     def names_in(self, X: Any) -> tuple[str, ...] | None:
         """Return the names of those columns of `X` that `check` returns, or None without names."""
         return column_names(X)
+
+    def own_names(self) -> tuple[str, ...] | None:
+        """Return the names of the columns where the likelihood itself has them, else None."""
+        return None
 
     @abstractmethod
     def resolve_standard(self, width: int) -> Self:
@@ -78,6 +138,13 @@ class Likelihood(Settable, ABC):
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over the rows of checked `X`; parameters must be explicit."""
 
+    def bind_leaves(
+        self, statistics: Data, sizes: IntArray, log_apart: FloatArray, weights: FloatArray
+    ) -> _core.Family:
+        """Return the compiled family over weighted leaves; see `mixwood.WeightedLeaves`."""
+        without_rows = self.bind(self.no_rows(self.width or 0))
+        return without_rows.leaves(np.asarray(statistics), sizes, log_apart, weights)
+
     @abstractmethod
     def row_constants(self, X: Data) -> FloatArray:
         """Return for each row the log factor of its density that the compiled family leaves out."""
@@ -86,6 +153,16 @@ class Likelihood(Settable, ABC):
     def statistic_size(self) -> int:
         """How many numbers the additive statistic of a cluster has; parameters explicit."""
         raise self._cannot_draw()
+
+    @property
+    def work(self) -> int:
+        """How many numbers one marginal of a cluster goes through, roughly; parameters explicit."""
+        return self.statistic_size
+
+    @property
+    def advice_if_wide(self) -> str:
+        """What to do about clusters of very many numbers, a sentence for a warning."""
+        return "Use fewer columns, such as the first principal components, or those that matter"
 
     def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
         """Draw parameters of clusters given their rows, once for each of the statistics.

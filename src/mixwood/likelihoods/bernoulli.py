@@ -45,7 +45,8 @@ class Bernoulli(Likelihood):
     b: float = 1.0
     columns: int | None = None
     skips_missing = True
-    reads_levels = True
+    reads_categories = True
+    most_categories = 2
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "a", moderate_number(self.a, "a"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,8 @@ class Categorical(Likelihood):
     beta: float = 1.0
     n_categories: Any = None
     skips_missing = True
-    reads_levels = True
+    reads_categories = True
+    nominal = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", moderate_number(self.beta, "beta"))
@@ -72,15 +74,15 @@ class Categorical(Likelihood):
                 _categories(self.n_categories)
             return
         try:
-            levels = tuple(_categories(v) for v in self.n_categories)
+            counts = tuple(_categories(v) for v in self.n_categories)
         except TypeError:
             raise TypeError(
                 "n_categories must be a whole number or a sequence of them, "
                 f"got {shown(self.n_categories)}"
             ) from None
-        if not levels:
+        if not counts:
             raise ValueError("n_categories must have a number for each column, got none")
-        object.__setattr__(self, "n_categories", levels)
+        object.__setattr__(self, "n_categories", counts)
 
     @property
     def width(self) -> int | None:
@@ -92,13 +94,13 @@ class Categorical(Likelihood):
         width = width if width is not None else self.width
         codes = whole_number_matrix(X, name=name, width=width, missing=True)
         if self.n_categories is not None:
-            levels = np.broadcast_to(self.n_categories, codes.shape[1])
-            too_large = np.flatnonzero((codes >= levels).any(axis=0))
+            counts = np.broadcast_to(self.n_categories, codes.shape[1])
+            too_large = np.flatnonzero((codes >= counts).any(axis=0))
             if too_large.size:
                 j = int(too_large[0])
                 raise ValueError(
                     f"{name} has code {int(np.nanmax(codes[:, j]))} in column {j}, "
-                    f"which has {levels[j]} categories (codes 0 to {levels[j] - 1})"
+                    f"which has {counts[j]} categories (codes 0 to {counts[j] - 1})"
                 )
         elif codes.size and np.nanmax(codes, initial=0) >= MOST_CATEGORIES:
             raise ValueError(
@@ -107,26 +109,39 @@ class Categorical(Likelihood):
             )
         return codes
 
+    @property
+    def learns_categories(self) -> bool:
+        """Whether a table tells the categories; where their number is given, entries are codes."""
+        return self.n_categories is None
+
+    def with_categories(self, counts: Sequence[int | None], X: Data) -> Categorical:
+        """Return a copy with as many categories as the table has, also those not in `X`."""
+        if not self.learns_categories:
+            return self
+        seen = self.resolve(X).n_categories
+        known = (n if count is None else count for n, count in zip(seen, counts, strict=True))
+        return replace(self, n_categories=tuple(known))
+
     def resolve(self, X: Data) -> Categorical:
         """Return a copy with the number of categories of each column explicit."""
         assert isinstance(X, np.ndarray)
         if self.n_categories is None:
             largest = np.nanmax(X, axis=0, initial=0)
-            levels = tuple(int(v) + 1 for v in largest)
+            counts = tuple(int(v) + 1 for v in largest)
         else:
-            levels = tuple(int(v) for v in np.broadcast_to(self.n_categories, X.shape[1]))
-        return replace(self, n_categories=levels)
+            counts = tuple(int(v) for v in np.broadcast_to(self.n_categories, X.shape[1]))
+        return replace(self, n_categories=counts)
 
     def resolve_standard(self, width: int) -> Categorical:
         """Return a copy with three categories a column where open."""
-        open_levels = 3 if self.n_categories is None else self.n_categories
-        levels = tuple(int(v) for v in np.broadcast_to(open_levels, width))
-        return replace(self, n_categories=levels)
+        open_counts = 3 if self.n_categories is None else self.n_categories
+        counts = tuple(int(v) for v in np.broadcast_to(open_counts, width))
+        return replace(self, n_categories=counts)
 
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over the rows of `X`."""
         assert isinstance(X, np.ndarray)
-        return bind_codes(X, [np.full(levels, self.beta) for levels in self.n_categories])
+        return bind_codes(X, [np.full(counts, self.beta) for counts in self.n_categories])
 
     def row_constants(self, X: Data) -> FloatArray:
         """Return zeros: the compiled family leaves nothing out."""
@@ -137,6 +152,15 @@ class Categorical(Likelihood):
         """The counts of all categories, column after column."""
         return int(sum(self.n_categories))
 
+    @property
+    def advice_if_wide(self) -> str:
+        """What to do about very many categories."""
+        column = int(np.argmax(self.n_categories))
+        return (
+            f"Column {column} alone has {self.n_categories[column]:,} categories: put rare ones "
+            "together, or leave it out if it names the rows"
+        )
+
     def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
         """Draw ``probabilities`` (C, d, L) from Dirichlet posteriors.
 
@@ -145,10 +169,10 @@ class Categorical(Likelihood):
         shape = (len(statistics), len(self.n_categories), max(self.n_categories))
         probabilities = np.zeros(shape)
         end = 0
-        for j, levels in enumerate(self.n_categories):
-            start, end = end, end + levels
+        for j, counts in enumerate(self.n_categories):
+            start, end = end, end + counts
             drawn = dirichlet_draws(self.beta + statistics[:, start:end], rng)
-            probabilities[:, j, :levels] = drawn
+            probabilities[:, j, :counts] = drawn
         return {"probabilities": probabilities}
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
@@ -167,7 +191,7 @@ class Categorical(Likelihood):
         """Draw rows of codes."""
         steps = np.cumsum(parameters["probabilities"], axis=2)
         X = np.empty((len(labels), len(self.n_categories)))
-        for j, levels in enumerate(self.n_categories):
-            above = rng.random((len(labels), 1)) > steps[:, j, : levels - 1][labels]
+        for j, counts in enumerate(self.n_categories):
+            above = rng.random((len(labels), 1)) > steps[:, j, : counts - 1][labels]
             X[:, j] = above.sum(axis=1)
         return X

@@ -63,6 +63,7 @@ class DiagonalGaussian(Likelihood):
     mean: Any = None
     scale: Any = "data"
     skips_missing = True
+    continuous = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "r", moderate_number(self.r, "r"))

@@ -12,6 +12,7 @@ from mixwood._support.checks import moderate_number, shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_array, real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
+from mixwood.likelihoods.cost import refuse_huge_matrices
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -45,8 +46,10 @@ def column_variances(X: FloatArray, variances: FloatArray) -> FloatArray:
 
     Looked for by equality: the computed variance of a constant column is not always 0.
     """
-    varies = np.array([np.nanmax(c) > np.nanmin(c) if np.isfinite(c).any() else False for c in X.T])
-    return np.where(varies, variances, 1.0)
+    missing = np.isnan(X)
+    largest = np.where(missing, -np.inf, X).max(axis=0)
+    smallest = np.where(missing, np.inf, X).min(axis=0)
+    return np.where(largest > smallest, variances, 1.0)
 
 
 def refuse_extreme_spread(values: FloatArray) -> FloatArray:
@@ -134,6 +137,7 @@ class Gaussian(Likelihood):
     nu: float | None = None
     mean: Any = None
     scale: Any = "data"
+    continuous = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "r", moderate_number(self.r, "r"))
@@ -168,7 +172,9 @@ class Gaussian(Likelihood):
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
         """Return `X` as a matrix of finite floats."""
-        return real_matrix(X, name=name, width=width if width is not None else self.width)
+        matrix = real_matrix(X, name=name, width=width if width is not None else self.width)
+        refuse_huge_matrices(matrix.shape[1], name)
+        return matrix
 
     def resolve(self, X: Data) -> Gaussian:
         """Return a copy with `nu`, `mean` and `scale` explicit, from `X` where open."""
@@ -215,6 +221,16 @@ class Gaussian(Likelihood):
         """The size, the mean and a triangle of the scatter."""
         d = self.mean.shape[0]
         return int(1 + d + d * (d + 1) // 2)
+
+    @property
+    def work(self) -> int:
+        """A Cholesky factor, whose cost grows with the third power of the columns."""
+        return int(max(self.statistic_size, self.mean.shape[0] ** 3 // 200))
+
+    @property
+    def advice_if_wide(self) -> str:
+        """What to do about very many columns."""
+        return "Use DiagonalGaussian, or fewer columns (such as the first principal components)"
 
     def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
         """Draw ``mean`` (C, d) and ``covariance`` (C, d, d) from Normal-Wishart posteriors."""

@@ -50,6 +50,10 @@ class Multinomial(Likelihood):
 
     beta: float = 0.1
     columns: int | None = None
+    reads_sparse = True
+    reads_counts = True
+    has_row_totals = True
+    sparse_statistics = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", moderate_number(self.beta, "beta"))
@@ -64,6 +68,12 @@ class Multinomial(Likelihood):
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> csr_array:
         """Return `X` as a canonical sparse matrix of whole, non-negative counts."""
         return count_matrix(X, name=name, width=width if width is not None else self.width)
+
+    def no_rows(self, width: int) -> csr_array:
+        """Return counts without a row."""
+        from scipy.sparse import csr_array
+
+        return csr_array((0, width))
 
     def resolve(self, X: Data) -> Multinomial:
         """Return a copy with `columns` explicit."""
@@ -84,6 +94,24 @@ class Multinomial(Likelihood):
             X.data.astype(np.int32),
             X.shape[1],
             self.beta,
+        )
+
+    def bind_leaves(
+        self, statistics: Data, sizes: IntArray, log_apart: FloatArray, weights: FloatArray
+    ) -> _core.Family:
+        """Return the compiled family over weighted leaves, of which the word totals are given."""
+        from mixwood import _core
+
+        assert not isinstance(statistics, np.ndarray)
+        return _core.multinomial_leaves(
+            statistics.indptr.astype(np.int64),
+            statistics.indices.astype(np.int32),
+            statistics.data.astype(np.int32),
+            statistics.shape[1],
+            self.beta,
+            sizes,
+            log_apart,
+            weights,
         )
 
     def row_constants(self, X: Data) -> FloatArray:

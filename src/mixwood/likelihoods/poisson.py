@@ -47,6 +47,7 @@ class Poisson(Likelihood):
     shape: float = 1.0
     rate: Any = None
     skips_missing = True
+    reads_counts = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", moderate_number(self.shape, "shape"))

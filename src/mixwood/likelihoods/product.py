@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,10 +12,9 @@ import numpy as np
 
 from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood.input.categories import Levels
+from mixwood.input.categories import Categories
 from mixwood.likelihoods.base import Column, Likelihood, Parameters
-from mixwood.likelihoods.categorical import Categorical
-from mixwood.likelihoods.multinomial import Multinomial
+from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of, plain_label
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class Product(Likelihood):
 
     Data are a pandas or polars table, whose columns are found by name, or an array, whose
     columns are found by number. In a table, columns under `Categorical` and `Bernoulli` may be
-    text, categories or truth values. Their levels are learned from the data that the model is
-    fitted to, and later tables are coded alike; a level never seen is an error.
+    text, categories or truth values. Their categories are learned from the data that the model
+    is fitted to, and later tables are coded alike; a category never seen is an error.
 
     A missing entry is skipped where the columns of a part are independent
     (`DiagonalGaussian`, `Bernoulli`, `Categorical`, `Poisson`). Other parts skip a row that
@@ -72,6 +73,7 @@ class Product(Likelihood):
     layout: TableLayout | None = None
     notes: Mapping[Any, str] | None = None
     skips_missing = True
+    reads_tables = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.parts, Mapping):
@@ -85,7 +87,7 @@ class Product(Likelihood):
         for key, value in parts.items():
             if not isinstance(value, Likelihood):
                 raise TypeError(f"parts[{key!r}] must be a likelihood, got {shown(value)}")
-            if isinstance(value, Product):
+            if value.reads_tables:
                 raise TypeError(f"parts[{key!r}] is a Product; put its parts here instead")
             if value.width not in (None, len(labels_of(key))):
                 raise ValueError(
@@ -93,7 +95,7 @@ class Product(Likelihood):
                     f"for {value.width}"
                 )
         labels = [label for key in parts for label in labels_of(key)]
-        twice = [label for label in labels if labels.count(label) > 1]
+        twice = [label for label, times in Counter(labels).items() if times > 1]
         if twice:
             raise ValueError(f"parts must name a column only once, got {twice[0]!r} twice")
         if self.layout is not None and set(self.layout.columns) != set(labels):
@@ -124,11 +126,14 @@ class Product(Likelihood):
 
         - left out: dates, columns with one value, text of which nearly every entry differs,
           whole numbers that only count the rows;
-        - truth values, and anything with two values: `Bernoulli`;
+        - truth values, zeros and ones, and anything else with two values: `Bernoulli`;
         - text, categories, and whole numbers with at most 5 values: `Categorical`;
         - whole numbers from 0 on with a mean below 30: `Poisson`;
-        - all other numbers: one `Gaussian` for all of them if they are at most 10 and nothing
-          is missing, else one `DiagonalGaussian`.
+        - all other numbers: one `Gaussian` for all of them if they are at most 30 columns and
+          nothing is missing, else one `DiagonalGaussian`.
+
+        Numbers with fewer than 20 entries are just numbers, unless all are 0 or 1. A column of
+        numbers in which a few entries are not is refused. The command line has the same rules.
 
         Examples
         --------
@@ -140,10 +145,15 @@ class Product(Likelihood):
         smoker: Bernoulli (truth values)
         height: Gaussian (numbers)
         """
-        from mixwood.likelihoods.choose import choose_parts
+        from mixwood.likelihoods.choose import product_for
 
-        parts, notes = choose_parts(frame)
-        return cls(parts, notes=notes)
+        product = product_for(frame, name="frame")
+        used = {label for key in product.parts for label in labels_of(key)}
+        notes = product.notes or {}
+        unused = ", ".join(f"{c!r} ({why})" for c, why in notes.items() if c not in used)
+        if unused:
+            warnings.warn(f"columns left out: {unused}", UserWarning, stacklevel=2)
+        return product
 
     def explain(self) -> str:
         """Return for each column its likelihood and, after `from_frame`, why; a line a column."""
@@ -186,19 +196,31 @@ class Product(Likelihood):
         return None if self.layout is None else self.layout.columns
 
     @property
-    def levels(self) -> tuple[Levels | None, ...] | None:
-        """Of each column the levels of its codes, None where it holds numbers; None while open."""
+    def categories(self) -> tuple[Categories | None, ...] | None:
+        """Of each column the categories, None where it holds numbers; None while open."""
         return None if self.layout is None else self.layout.levels
+
+    def nominal_columns(self, width: int) -> tuple[bool, ...]:
+        """Return for each column whether it holds codes whose order means nothing."""
+        owner = {label: part for key, part in self.parts.items() for label in labels_of(key)}
+        return tuple(owner[label].nominal for label in self.columns or self._labels())
 
     def names_in(self, X: Any) -> tuple[str, ...] | None:
         """Return the names of the columns that are used, or None without names."""
         return self._layout_in(X, "X").names_in(X)
 
+    def own_names(self) -> tuple[str, ...] | None:
+        """Return the names of the columns that are used, if all have one."""
+        names = tuple(name for name in self.columns or () if isinstance(name, str))
+        return names if self.columns and len(names) == len(self.columns) else None
+
     def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Product, Data]:
-        """Return a copy with levels learned and parameters explicit, and `X` as one matrix."""
+        """Return a copy with categories learned and parameters explicit, and `X` as one matrix."""
         located = replace(self, layout=self._layout_in(X, name))
         data = located.check(X, name=name)
-        return located.resolve(data), data
+        explicit = located.resolve(data)
+        warn_of_cost(explicit, data.shape[0])
+        return explicit, data
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
         """Return the columns used as one matrix, NaN where missing, text as codes.
@@ -222,7 +244,7 @@ class Product(Likelihood):
         labels = self._labels()
         if not all(isinstance(label, int) for label in labels):
             raise ValueError(
-                "parts name columns, whose places and levels only the table tells: "
+                "parts name columns, whose places and categories only the table tells: "
                 "use fitted_to(X) instead of check(X) and resolve"
             )
         return TableLayout.numbered(labels)
@@ -240,18 +262,19 @@ class Product(Likelihood):
     ) -> Iterator[_Slice]:
         """Yield each part with its columns, its rows and its data."""
         columns = (layout or self._layout_of_matrix()).columns
+        place_of = {label: place for place, label in enumerate(columns)}
         for key, likelihood in self.parts.items():
-            places = [columns.index(label) for label in labels_of(key)]
+            places = [place_of[label] for label in labels_of(key)]
             entries = np.ascontiguousarray(matrix[:, places])
             own = f"{name}[{key!r}]"
             rows = _rows_with_entries(entries, likelihood, labels_of(key), own)
             if len(rows) < len(entries):
                 entries, own = entries[rows], f"{own} (rows without it left out)"
-            data: Data = entries
+            data: Data
             if len(rows):
                 data = likelihood.check(entries, name=own, width=len(places))
-            elif isinstance(likelihood, Multinomial):
-                data = _no_counts(len(places))
+            else:
+                data = likelihood.no_rows(len(places))
             yield _Slice(key, likelihood, places, rows, data)
 
     def resolve(self, X: Data) -> Product:
@@ -262,8 +285,10 @@ class Product(Likelihood):
         for part in self._slices(X, layout):
             if len(part.rows) == 0:
                 raise ValueError(f"X has no entry at all in the columns of parts[{part.key!r}]")
-            levels = [layout.levels[k] for k in part.columns]
-            parts[part.key] = _with_levels(part, levels).resolve(part.data)
+            known = [layout.levels[k] for k in part.columns]
+            counts = [None if categories is None else len(categories) for categories in known]
+            likelihood = part.likelihood.with_categories(counts, part.data)
+            parts[part.key] = likelihood.resolve(part.data)
         return replace(self, parts=parts, layout=layout)
 
     def resolve_standard(self, width: int) -> Product:
@@ -299,6 +324,17 @@ class Product(Likelihood):
         """The parts' statistics, one after the other."""
         return sum(part.statistic_size for part in self.parts.values())
 
+    @property
+    def work(self) -> int:
+        """That of all parts."""
+        return sum(part.work for part in self.parts.values())
+
+    @property
+    def advice_if_wide(self) -> str:
+        """What to do about the part that costs most."""
+        key, widest = max(self.parts.items(), key=lambda item: item[1].work)
+        return f"Most of it is parts[{shown(key)}]. {widest.advice_if_wide}"
+
     def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
         """Draw the parameters of the parts, each named by its columns: ``x, y: mean``."""
         drawn: Parameters = {}
@@ -330,8 +366,8 @@ class Product(Likelihood):
     def described_columns(self, names: Sequence[str]) -> dict[str, list[Column]]:
         """Return the columns of each part, by what the names of its parameters begin with."""
         assert self.columns is not None
-        levels = self.levels or (None,) * len(self.columns)
-        columns = map(Column, names, levels)
+        categories = self.categories or (None,) * len(self.columns)
+        columns = map(Column, names, categories)
         found = dict(zip(self.columns, columns, strict=True))
         return {f"{_name(key)}: ": [found[label] for label in labels_of(key)] for key in self.parts}
 
@@ -348,11 +384,12 @@ class Product(Likelihood):
         if isinstance(like, np.ndarray):
             given = {part.key: part.data for part in self._slices(like) if len(part.rows)}
         X = np.empty((len(labels), len(self.columns)))
+        place_of = {label: place for place, label in enumerate(self.columns)}
         for key, part in self.parts.items():
             start = f"{_name(key)}: "
             own = {k.removeprefix(start): v for k, v in parameters.items() if k.startswith(start)}
             drawn = part.draw_rows(own, labels, rng, like=given.get(key))
-            places = [self.columns.index(label) for label in labels_of(key)]
+            places = [place_of[label] for label in labels_of(key)]
             X[:, places] = drawn if isinstance(drawn, np.ndarray) else drawn.toarray()
         return X
 
@@ -376,16 +413,6 @@ def _checked_key(key: Hashable) -> Any:
     return labels if isinstance(key, tuple) else labels[0]
 
 
-def _with_levels(part: _Slice, levels: list[Levels | None]) -> Likelihood:
-    """Return a part's likelihood with as many categories as there are levels."""
-    likelihood = part.likelihood
-    if not isinstance(likelihood, Categorical) or likelihood.n_categories is not None:
-        return likelihood
-    seen = likelihood.resolve(part.data).n_categories
-    counts = [n if known is None else len(known) for n, known in zip(seen, levels, strict=True)]
-    return replace(likelihood, n_categories=counts)
-
-
 def _rows_with_entries(
     entries: FloatArray, likelihood: Likelihood, labels: tuple[Label, ...], name: str
 ) -> IntArray:
@@ -404,9 +431,3 @@ def _rows_with_entries(
             "a likelihood that skips single entries (DiagonalGaussian)"
         )
     return np.flatnonzero(~everything)
-
-
-def _no_counts(width: int) -> Data:
-    from scipy.sparse import csr_array
-
-    return csr_array((0, width))

@@ -57,6 +57,7 @@ class SphericalGaussian(Likelihood):
     nu: float = 7.0
     mean: Any = None
     scale: Any = "data"
+    continuous = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "r", moderate_number(self.r, "r"))

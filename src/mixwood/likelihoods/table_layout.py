@@ -10,7 +10,7 @@ import numpy as np
 
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.types import FloatArray
-from mixwood.input.categories import Levels, codes_of, learn_levels, listed
+from mixwood.input.categories import Categories, codes_of, learn_categories, listed
 from mixwood.input.matrices import (
     column_names,
     column_numbers,
@@ -19,8 +19,6 @@ from mixwood.input.matrices import (
     table_columns,
 )
 from mixwood.likelihoods.base import Likelihood
-from mixwood.likelihoods.bernoulli import Bernoulli
-from mixwood.likelihoods.categorical import Categorical
 
 __all__ = ["Label", "TableLayout", "labels_of", "plain_label"]
 
@@ -51,7 +49,8 @@ class TableLayout:
     width : int
         How many columns the table has.
     levels : tuple
-        For each the levels of its codes, or None where entries are numbers.
+        For each the categories of its codes, or None where entries are numbers. (Saved runs
+        have this name for it.)
 
     Examples
     --------
@@ -63,7 +62,7 @@ class TableLayout:
     columns: tuple[Label, ...]
     positions: tuple[int, ...]
     width: int
-    levels: tuple[Levels | None, ...]
+    levels: tuple[Categories | None, ...]
 
     def __post_init__(self) -> None:
         whole_number(self.width, "width", at_least=1)
@@ -71,7 +70,7 @@ class TableLayout:
             whole_number(place, "positions", at_least=0)
         lengths = {len(self.columns), len(self.positions), len(self.levels)}
         if len(lengths) != 1 or not len(set(self.columns)) == len(self.columns) <= self.width:
-            raise ValueError("a layout needs a position and levels for each of its columns")
+            raise ValueError("a layout needs a position and categories for each of its columns")
         if self.positions != tuple(sorted(set(self.positions))) or self.positions[-1] >= self.width:
             raise ValueError(f"positions must rise below {self.width}, got {self.positions}")
 
@@ -83,22 +82,22 @@ class TableLayout:
 
     @classmethod
     def of(cls, parts: Mapping[Any, Likelihood], X: Any, name: str) -> TableLayout:
-        """Return where the columns of `parts` are in a table or array, and their levels."""
+        """Return where the columns of `parts` are in a table or array, and their categories."""
         owner = {label: part for key, part in parts.items() for label in labels_of(key)}
         width = len(X.columns) if is_table(X) else real_matrix(X, name=name, missing=True).shape[1]
         places = _places(list(owner), X, width, name)
         if len(set(places)) < len(places):
             raise ValueError(f"parts name a column of {name} both by its name and by its number")
         ordered = sorted(zip(places, owner, strict=True))
-        levels: list[Levels | None] = [None] * len(ordered)
+        known: list[Categories | None] = [None] * len(ordered)
         if is_table(X):
             columns = table_columns(X)
             for k, (place, label) in enumerate(ordered):
-                if _learns_levels(owner[label]):
-                    levels[k] = learn_levels(columns[place])
-                    _refuse_many_levels(owner[label], levels[k], f"column {label!r} of {name}")
+                if owner[label].learns_categories:
+                    known[k] = learn_categories(columns[place])
+                    _refuse_too_many(owner[label], known[k], f"column {label!r} of {name}")
         return cls(
-            tuple(label for _, label in ordered), tuple(sorted(places)), int(width), tuple(levels)
+            tuple(label for _, label in ordered), tuple(sorted(places)), int(width), tuple(known)
         )
 
     def names_in(self, X: Any) -> tuple[str, ...] | None:
@@ -130,13 +129,15 @@ class TableLayout:
         columns = table_columns(X)
         places = _places(self.columns, X, len(columns), name)
         matrix = np.empty((len(X), len(places)))
-        for k, (place, label, levels) in enumerate(
+        for k, (place, label, categories) in enumerate(
             zip(places, self.columns, self.levels, strict=True)
         ):
             own = f"column {label!r} of {name}"
             column = columns[place]
             matrix[:, k] = (
-                column_numbers(column, own) if levels is None else codes_of(column, levels, own)
+                column_numbers(column, own)
+                if categories is None
+                else codes_of(column, categories, own)
             )
         return real_matrix(matrix, name=name, missing=True)
 
@@ -144,12 +145,15 @@ class TableLayout:
 def _places(wanted: Sequence[Label], X: Any, width: int, name: str) -> list[int]:
     """Return where columns are in `X`, by name in a table and else by number; or raise."""
     labels = [plain_label(label) for label in X.columns] if is_table(X) else None
+    places_of: dict[Any, list[int]] = {}
+    for place, label in enumerate(labels or ()):
+        places_of.setdefault(label, []).append(place)
     places = []
     for label in wanted:
-        if labels is not None and label in labels:
-            if labels.count(label) > 1:
+        if label in places_of:
+            if len(places_of[label]) > 1:
                 raise ValueError(f"{name} has several columns named {label!r}")
-            places.append(labels.index(label))
+            places += places_of[label]
         elif isinstance(label, int) and label < width:
             places.append(label)
         elif labels is not None:
@@ -169,15 +173,10 @@ def _places(wanted: Sequence[Label], X: Any, width: int, name: str) -> list[int]
     return places
 
 
-def _learns_levels(likelihood: Likelihood) -> bool:
-    """Tell whether the columns of a part are levels; with numbers of categories given, codes."""
-    given = isinstance(likelihood, Categorical) and likelihood.n_categories is not None
-    return likelihood.reads_levels and not given
-
-
-def _refuse_many_levels(likelihood: Likelihood, levels: Levels | None, name: str) -> None:
-    if isinstance(likelihood, Bernoulli) and levels is not None and len(levels) > 2:
+def _refuse_too_many(likelihood: Likelihood, known: Categories | None, name: str) -> None:
+    most = likelihood.most_categories
+    if most is not None and known is not None and len(known) > most:
         raise ValueError(
-            f"{name} has {len(levels)} levels, {listed(levels)}, and Bernoulli takes two; use "
-            "Categorical"
+            f"{name} has {len(known)} categories, {listed(known)}, and "
+            f"{type(likelihood).__name__} takes at most {most}; use Categorical"
         )

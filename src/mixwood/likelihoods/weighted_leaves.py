@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.base import Likelihood
-from mixwood.likelihoods.multinomial import Multinomial
-from mixwood.likelihoods.product import Product
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -96,7 +94,7 @@ class WeightedLeaves:
 
     def _freeze_statistics(self) -> None:
         """Check the statistics, and make them read-only."""
-        words = isinstance(self.likelihood, Multinomial)
+        words = self.likelihood.sparse_statistics
         shape = (self.n_leaves, self.likelihood.statistic_size - int(words))  # no grand total
         given = self.statistics
         if given.shape != shape or isinstance(given, np.ndarray) is words:
@@ -136,21 +134,7 @@ class WeightedLeaves:
     def bind(self) -> _core.Family:
         """Return the compiled family over the leaves."""
         sums = (self.sizes, self.log_apart, self.weights)
-        if isinstance(self.statistics, np.ndarray):
-            without_rows = self.likelihood.bind(np.empty((0, self.likelihood.width or 0)))
-            return without_rows.leaves(self.statistics, *sums)
-        from mixwood import _core
-
-        assert isinstance(self.likelihood, Multinomial)
-        totals = self.statistics
-        return _core.multinomial_leaves(
-            totals.indptr.astype(np.int64),
-            totals.indices.astype(np.int32),
-            totals.data.astype(np.int32),
-            totals.shape[1],
-            self.likelihood.beta,
-            *sums,
-        )
+        return self.likelihood.bind_leaves(self.statistics, *sums)
 
     def __repr__(self) -> str:
         return (
@@ -206,9 +190,7 @@ def names_in(likelihood: Likelihood, X: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of data as the user has them, or None without names."""
     if not isinstance(X, WeightedLeaves):
         return likelihood.names_in(X)
-    columns = likelihood.columns if isinstance(likelihood, Product) else None
-    names = tuple(name for name in columns or () if isinstance(name, str))
-    return names if columns and len(names) == len(columns) else None
+    return likelihood.own_names()
 
 
 def item_sizes(X: Data | WeightedLeaves) -> IntArray:

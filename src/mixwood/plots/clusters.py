@@ -8,7 +8,6 @@ import numpy as np
 
 from mixwood._support.checks import whole_number
 from mixwood._support.types import FloatArray, IntArray
-from mixwood.likelihoods import DiagonalGaussian, Gaussian, SphericalGaussian
 from mixwood.plots.plane import Plane, plane_of
 from mixwood.plots.style import COLOURS, axes_or_new, colour, counted, marker, sample_of
 
@@ -23,8 +22,6 @@ __all__ = ["plot_clusters"]
 UNSURE = 0.9
 #: How many draws the density is a mean of: more cannot be told apart in a picture.
 _DENSITY_DRAWS = 200
-#: Whose density can be drawn as a curve.
-_CONTINUOUS = (Gaussian, DiagonalGaussian, SphericalGaussian)
 #: The most clusters that a legend names: more are not told apart by eye.
 _MOST_NAMED = 20
 #: Of the mark of a weighted leaf.
@@ -53,7 +50,7 @@ def plot_clusters(
     ax = axes_or_new(ax, (6.4, 4.8))
     one_column = not plane.names[1]
     spread = np.ptp(plane.points, axis=0)[: 1 if one_column else 2]
-    continuous = isinstance(posterior.resolved, _CONTINUOUS)
+    continuous = posterior.resolved.continuous
     with_density = density and plane.own and continuous and bool(np.all(spread > 0))
     if one_column:
         _draw_line(ax, posterior, plane, labels, sure, with_density)

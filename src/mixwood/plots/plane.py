@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from mixwood.likelihoods import Categorical, Multinomial, Product
-from mixwood.likelihoods.table_layout import labels_of
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items, item_sizes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mixwood._support.types import Data, FloatArray, IntArray
-    from mixwood.likelihoods.base import Likelihood
     from mixwood.posterior.posterior import Posterior
 
 __all__ = ["Plane", "plane_of"]
@@ -58,16 +54,16 @@ def plane_of(posterior: Posterior, items: IntArray) -> Plane:
     likelihood = posterior.resolved
     X = chosen_items(posterior.data_for("a picture of the data"), items)
     sizes = item_sizes(X)
-    if isinstance(likelihood, Multinomial):
+    if likelihood.has_row_totals:
         return _components(_roots_of_shares(_entries(X)), sizes)
-    nominal = _nominal(likelihood, X.shape[1])
+    nominal = likelihood.nominal_columns(X.shape[1])
     if isinstance(X, WeightedLeaves):
         table = likelihood.mean_rows(np.asarray(X.statistics))
     else:
         table = _with_indicators(np.asarray(X), nominal)
     means = _column_means(table, sizes)
     table = np.where(np.isnan(table), means, table)
-    if X.shape[1] <= 2 and not nominal.any():
+    if X.shape[1] <= 2 and not any(nominal):
         names = (*posterior.column_names, "")
         second = np.zeros(len(table)) if table.shape[1] == 1 else table[:, 1]
         points = np.column_stack([table[:, 0], second])
@@ -81,26 +77,13 @@ def _entries(X: Data | WeightedLeaves) -> Data:
     return X.statistics if isinstance(X, WeightedLeaves) else X
 
 
-def _with_indicators(table: FloatArray, nominal: NDArray[np.bool_]) -> FloatArray:
+def _with_indicators(table: FloatArray, nominal: Sequence[bool]) -> FloatArray:
     """Return the columns, each that holds codes as one column for each code."""
     columns = [
         column[:, None] if not codes else _indicators(column)
         for column, codes in zip(table.T, nominal, strict=True)
     ]
     return np.concatenate(columns, axis=1)
-
-
-def _nominal(likelihood: Likelihood, width: int) -> NDArray[np.bool_]:
-    """Return which columns hold codes, whose order means nothing."""
-    if not isinstance(likelihood, Product):
-        return np.full(width, isinstance(likelihood, Categorical))
-    coded = {
-        label
-        for key, part in likelihood.parts.items()
-        if isinstance(part, Categorical)
-        for label in labels_of(key)
-    }
-    return np.array([label in coded for label in likelihood.columns or range(width)])
 
 
 def _indicators(column: FloatArray) -> FloatArray:

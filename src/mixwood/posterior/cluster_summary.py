@@ -217,9 +217,9 @@ def _number_columns(value: ParameterEstimate, columns: list[Column], name: str) 
     table: dict[str, Any] = {}
     if value.mean.shape[1] != len(columns):  # of a user's family: as many as it likes
         columns = [Column(f"{j}") for j in range(value.mean.shape[1])]
-    for j, (column, levels) in enumerate(columns):
+    for j, (column, known) in enumerate(columns):
         # of truth values and the like, the probability of the second
-        title = column if levels is None or len(levels) < 2 else f"{column} = {levels[1]}"
+        title = column if known is None or len(known) < 2 else f"{column} = {known[1]}"
         table |= _with_ends(f"{title} {name}", value, j)
     return table
 
@@ -240,7 +240,7 @@ def _category_columns(value: ParameterEstimate, columns: list[Column]) -> dict[s
         mode = value.mean[:, j].argmax(axis=1)
         rows = np.arange(len(mode))
         table[f"{column.name} mode"] = (
-            mode if column.levels is None else [column.levels[code] for code in mode]
+            mode if column.categories is None else [column.categories[code] for code in mode]
         )
         likeliest = ParameterEstimate(*(values[rows, j, mode][:, None] for values in value))
         table |= _with_ends(f"{column.name} probability", likeliest, 0)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from mixwood._support.types import Data
-from mixwood.likelihoods import Multinomial
 from mixwood.model import Mixture
 from mixwood.reference.families import dense, family_of
 from mixwood.reference.priors import Parameters, log_kappa, psi
@@ -91,8 +90,8 @@ class Forest:
         rows = range(len(self.X))
         self.log_alone = np.array([self.leaf(row).log_marginal for row in rows])
         # A document weighs as much as it has words.
-        long_or_short = isinstance(model.likelihood, Multinomial)
-        self.weights = np.maximum(self.X.sum(axis=1), 1) if long_or_short else np.ones(len(rows))
+        totals = model.likelihood.has_row_totals
+        self.weights = np.maximum(self.X.sum(axis=1), 1) if totals else np.ones(len(rows))
 
     # --- potentials
 

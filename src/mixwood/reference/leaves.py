@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixwood._support.types import FloatArray, IntArray
-from mixwood.reference.families import Family, Multinomial
+from mixwood.reference.families import Family
 
 __all__ = ["Leaf", "guide_of_rows", "leaf_of", "united"]
 
@@ -61,7 +61,7 @@ def leaf_of(family: Family[Any], rows: Iterable[FloatArray]) -> Leaf:
     (2, array([7.]))
     """
     own = list(rows)
-    words = isinstance(family, Multinomial)
+    words = family.has_row_totals
     return Leaf(
         size=len(own),
         log_apart=sum(family.log_marginal(family.of([row])) for row in own),

@@ -7,7 +7,6 @@ from math import e, exp, expm1, lgamma, log, log1p
 
 import numpy as np
 
-from mixwood.reference.atoms import draw_atom
 from mixwood.reference.gibbs import GibbsChain
 from mixwood.reference.priors import log_new_weight, update_parameters
 from mixwood.reference.random import Stream
@@ -40,7 +39,7 @@ class SliceChain(GibbsChain):
         for j in order:
             if jumps[j] > least:
                 stat = self.stats[j] if j < len(self.stats) else self.family.empty()
-                atoms[j] = draw_atom(self.family, stat, self.stream)
+                atoms[j] = self.family.draw_atom(stat, self.stream)
         labels = self.assignment.copy()
         for i in active:
             allowed = [j for j in order if jumps[j] > slices[i]]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood._support.checks import shown
+from mixwood.likelihoods import LIKELIHOODS
 from mixwood.priors import PRIORS
 
 __all__ = ["ARRAY_TYPES", "decode", "encode"]
@@ -36,16 +37,7 @@ ARRAY_TYPES = (
 CLASSES = {
     "hyper": ("Beta", "Gamma"),
     "priors": tuple(prior.__name__ for prior in PRIORS),
-    "likelihoods": (
-        "Bernoulli",
-        "Categorical",
-        "DiagonalGaussian",
-        "Gaussian",
-        "Multinomial",
-        "Poisson",
-        "Product",
-        "SphericalGaussian",
-    ),
+    "likelihoods": tuple(kind.__name__ for kind in LIKELIHOODS),
     "likelihoods.table_layout": ("TableLayout",),
     "model": ("Mixture",),
     "samplers": ("Gibbs", "PaperTree", "Slice", "SplitMerge", "Tree"),

@@ -225,7 +225,9 @@ def _ours(path: Path) -> dict[str, Any]:
         )
     version = content.get("format_version")
     if type(version) is not int or version < 1:
-        raise ValueError(f"{path} has the format version {shown(version)}, which is none")
+        raise ValueError(
+            f"{path} must have a format version of 1 or more, a whole number, got {shown(version)}"
+        )
     if version > FORMAT_VERSION:
         raise ValueError(
             f"{path} has format version {version}, written by mixwood "

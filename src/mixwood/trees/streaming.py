@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood.input.matrices import stacked
-from mixwood.likelihoods.multinomial import Multinomial
-from mixwood.likelihoods.product import Product
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
 from mixwood.trees.recipe import without_collapsed
@@ -127,7 +125,7 @@ def wants_sample(likelihood: Likelihood) -> bool:
     >>> wants_sample(mw.Gaussian()), wants_sample(mw.Multinomial(columns=9))
     (True, False)
     """
-    if isinstance(likelihood, Product):
+    if likelihood.reads_tables:
         return False
     width = likelihood.width
     return width is None or likelihood.resolve_standard(width) != likelihood
@@ -141,7 +139,7 @@ def fitted_to_block(model: Mixture, block: Any, number: int) -> tuple[Mixture, D
 
 def checked_block(model: Mixture, block: Any, number: int, width: int) -> Data:
     """Return a block as the core reads it, or raise an error that names the block."""
-    wide = None if isinstance(model.likelihood, Product) else width  # it knows its own columns
+    wide = None if model.likelihood.reads_tables else width  # it knows its own columns
     return model.likelihood.check(_table(block), name=f"block {number}", width=wide)
 
 
@@ -313,7 +311,7 @@ class LeafGrowth:
     def _exported(self) -> tuple[dict[str, NDArray[Any]], Data]:
         """Return sums and statistics of the leaves as the core numbers them."""
         assert self._forest is not None
-        words = isinstance(self._model.likelihood, Multinomial)
+        words = self._model.likelihood.sparse_statistics
         count = self._forest.n_leaves
         portion = max(1, EXPORTED // (self._model.likelihood.width or 1)) if words else count
         sums: dict[str, list[NDArray[Any]]] = {"size": [], "log_apart": [], "weight": []}

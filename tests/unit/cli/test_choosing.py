@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import mixwood as mw
-from mixwood.cli.choosing import choose
+from mixwood.cli.choosing import chosen
 from mixwood.cli.columns import select
 from mixwood.cli.messages import InputError
 from mixwood.readers import Loaded
@@ -34,30 +34,32 @@ WIDE = pd.DataFrame(RNG.normal(size=(20, 31)))
     ],
 )
 def test_the_likelihood_fits_the_data(values, likelihood, reason):
-    taken, chosen, why = choose(values, "x")
-    assert type(chosen) is likelihood
+    taken, found, why = chosen(values, "x", leave_out=True)
+    assert type(found) is likelihood
     assert reason in why
-    chosen.check(taken)
+    found.check(taken)
 
 
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"d": ["x", "y"] * 10}, "numbers and text"),
-        ({"d": [0, 1] * 10}, "yes-or-no"),
-        ({"d": [True, False] * 10}, "yes-or-no"),
+        ({"d": ["x", "y", "z", "z"] * 5}, "categories and numbers"),
+        ({"d": ["x", "y"] * 10}, "yes or no columns and numbers"),
+        ({"d": [0, 1] * 10}, "yes or no columns and numbers"),
+        ({"d": [True, False] * 10}, "yes or no columns and numbers"),
+        ({"d": [0, 3] * 5 + [1, 2, 7, 8, 9] * 2}, "counts and numbers"),
     ],
 )
 def test_mixed_tables_become_products(more, reason):
-    _, chosen, why = choose(NUMBERS.assign(**more), "x")
-    assert type(chosen) is mw.Product
+    _, found, why = chosen(NUMBERS.assign(**more), "x", leave_out=True)
+    assert type(found) is mw.Product
     assert reason in why
 
 
 def test_large_sparse_numbers_are_refused():
     large = csr_array((np.array([0.5]), ([0], [0])), shape=(10**4, 10**4))
     with pytest.raises(InputError, match="must be counts"):
-        choose(large, "x")
+        chosen(large, "x", leave_out=True)
 
 
 def selected(table, columns=(), exclude=(), label=None, **more):
@@ -96,10 +98,13 @@ def test_useless_columns_are_left_out_unless_asked_for():
         flat=7,
         none=np.nan,
         when=pd.date_range("2020-01-01", periods=20),
+        who=[f"person {k}" for k in range(20)],
+        longer=[f"person {k}" for k in range(20)],
     )
+    table = pd.concat([table, table.assign(id=table["id"] + 20, longer=table["longer"] + "b")])
     selection = selected(table)
-    assert list(selection.values.columns) == ["a", "b", "c"]
-    assert list(selection.left_out) == ["id", "flat", "none", "when"]
+    assert list(selection.values.columns) == ["a", "b", "c", "who"]
+    assert list(selection.left_out) == ["id", "flat", "none", "when", "longer"]
     assert list(selected(table, ["id,flat"]).values.columns) == ["id", "flat"]
 
 

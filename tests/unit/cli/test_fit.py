@@ -196,7 +196,7 @@ BAD = {
         "trees.csv has .* in row 0, column 0",
     ),
     "text for numbers": (["trees.csv", "--likelihood", "gaussian"], r"'kind'.*trees\.csv"),
-    "a slip": (["slip.csv"], r"slip\.csv: column 'b' holds numbers, but 'abc' in row 2"),
+    "a slip": (["slip.csv"], r"column 'b' of slip\.csv holds numbers, but 'abc' in row 2"),
     "a ragged table": (["ragged.csv"], r"ragged\.csv: line 3 has 3 columns"),
 }
 

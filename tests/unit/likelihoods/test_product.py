@@ -49,7 +49,7 @@ def test_columns_are_those_of_the_table_in_its_order(table):
     assert fitted.columns == fitted.names_in(table) == USED
     np.testing.assert_array_equal(X[:, 0], COLUMNS["x"])
     np.testing.assert_array_equal(X[:, 2], COLUMNS["y"])
-    assert fitted.levels == (None, ("bonn", "köln", "ulm"), None, None, (False, True))
+    assert fitted.categories == (None, ("bonn", "köln", "ulm"), None, None, (False, True))
     np.testing.assert_array_equal(X[:, 1] == 2, COLUMNS["city"] == "ulm")
     assert fitted.parts["city"].n_categories == (3,)
 
@@ -83,7 +83,7 @@ def test_missing_levels_and_numbers_of_tables(table):
 def test_categories_of_pandas_keep_their_order_and_absent_levels():
     grade = pd.Categorical(["b", "a", None], categories=["c", "b", "a"])
     fitted, X = mw.Product({"g": mw.Categorical()}).fitted_to(pd.DataFrame({"g": grade}))
-    assert fitted.levels == (("c", "b", "a"),)
+    assert fitted.categories == (("c", "b", "a"),)
     np.testing.assert_array_equal(X[:, 0], [1, 2, np.nan])
     assert fitted.parts["g"].n_categories == (3,)
 
@@ -102,14 +102,14 @@ def test_categories_of_pandas_keep_their_order_and_absent_levels():
 @pytest.mark.parametrize("make", TABLES)
 def test_what_is_a_level_and_what_a_code(make, values, levels, codes):
     fitted, X = mw.Product({"a": mw.Categorical()}).fitted_to(make({"a": values}))
-    assert fitted.levels == (levels,)
+    assert fitted.categories == (levels,)
     np.testing.assert_array_equal(X[:, 0], codes)
 
 
 def test_codes_stay_codes_where_the_number_of_categories_is_given():
     likelihood = mw.Product({"a": mw.Categorical(n_categories=9)})
     fitted, X = likelihood.fitted_to(pd.DataFrame({"a": [3, 8, 3]}))
-    assert fitted.levels == (None,)
+    assert fitted.categories == (None,)
     np.testing.assert_array_equal(X[:, 0], [3, 8, 3])
 
 
@@ -145,7 +145,12 @@ def test_wrong_parts_are_named(parts, error, match):
         ({"x": mw.Gaussian()}, pd.DataFrame({"x": []}), ValueError, "X is empty"),
         ({"x": mw.Gaussian()}, pd.DataFrame({"x": [np.inf, 1]}), ValueError, "inf in row 0"),
         ({"x": mw.Gaussian()}, pd.DataFrame({"x": [np.nan] * 3}), ValueError, "no entry at all"),
-        ({"city": mw.Bernoulli()}, pd.DataFrame(COLUMNS), ValueError, "3 levels, 'bonn', 'köln'"),
+        (
+            {"city": mw.Bernoulli()},
+            pd.DataFrame(COLUMNS),
+            ValueError,
+            "3 categories, 'bonn', 'köln'",
+        ),
         ({"a": mw.Poisson()}, pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "several"),
     ],
 )
@@ -332,8 +337,8 @@ def test_from_frame_chooses(make):
 
 
 def test_from_frame_with_holes_or_many_columns_keeps_columns_apart():
-    values = RNG.normal(size=(20, 11))
-    wide = pd.DataFrame(values, columns=[f"c{j}" for j in range(11)])
+    values = RNG.normal(size=(20, 31))
+    wide = pd.DataFrame(values, columns=[f"c{j}" for j in range(31)])
     assert list(mw.Product.from_frame(wide).parts.values()) == [mw.DiagonalGaussian()]
     holes = wide[["c0", "c1"]].copy()
     holes.loc[0, "c0"] = np.nan
@@ -343,10 +348,7 @@ def test_from_frame_with_holes_or_many_columns_keeps_columns_apart():
 def test_from_frame_refuses_what_it_cannot_use():
     with pytest.raises(TypeError, match="frame must be"):
         mw.Product.from_frame(np.eye(3))
-    with (
-        pytest.warns(UserWarning, match="one value only"),
-        pytest.raises(ValueError, match="no column that could be used"),
-    ):
+    with pytest.raises(ValueError, match=r"no column that could be used \(.*one value only"):
         mw.Product.from_frame(pd.DataFrame({"a": [1, 1]}))
 
 

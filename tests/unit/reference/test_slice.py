@@ -9,8 +9,8 @@ import pytest
 from scipy import integrate, stats
 
 import mixwood as mw
+from mixwood.likelihoods import CustomFamily
 from mixwood.reference import SliceChain, Stream, family_of
-from mixwood.reference.atoms import draw_atom
 from mixwood.reference.families import dense
 from mixwood.reference.slice import jumps_above
 from mixwood.testing import seed_of
@@ -46,7 +46,7 @@ def test_the_mean_density_of_atoms_is_the_predictive(family_case, stream):
     of_parts = alone if type(alone) is tuple else (alone,)  # those of a product
     constant = sum(getattr(part, "log_constant", 0.0) for part in of_parts)
     expected = family.log_marginal(family.observe(stat, rows[5])) - family.log_marginal(stat)
-    densities = [draw_atom(family, stat, stream)(rows[5]) for _ in range(2000)]
+    densities = [family.draw_atom(stat, stream)(rows[5]) for _ in range(2000)]
     ratios = np.exp(np.array(densities) + constant - expected)
     error = ratios.std(ddof=1) / np.sqrt(len(ratios))
     assert abs(ratios.mean() - 1) < 5 * error
@@ -59,6 +59,13 @@ def test_the_floor_keeps_the_number_of_jumps_down():
         assert len(chain.free_jumps(chain.floor())) < 300
 
 
-def test_an_unknown_family_has_no_atoms(stream):
-    with pytest.raises(TypeError, match="family must be one whose atoms"):
-        draw_atom(object(), None, stream)
+def test_a_family_without_atoms_says_so(stream):
+    def accumulate(x, statistic):
+        statistic[0] += x[0]
+
+    def log_marginal(n, statistic, parameters):
+        return -statistic[0]
+
+    family = family_of(CustomFamily(1, accumulate, log_marginal))
+    with pytest.raises(TypeError, match="cannot draw the atoms of Custom"):
+        family.draw_atom(family.empty(), stream)

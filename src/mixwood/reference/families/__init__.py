@@ -8,7 +8,6 @@ it. Rows are dense vectors in the user's units; a missing entry is NaN.
 from mixwood.reference.families.base import Family, dense
 from mixwood.reference.families.bernoulli import Bernoulli
 from mixwood.reference.families.categorical import Categorical
-from mixwood.reference.families.choice import family_of
 from mixwood.reference.families.counts import Counts
 from mixwood.reference.families.custom import Custom
 from mixwood.reference.families.diagonal_gaussian import DiagonalGaussian
@@ -16,6 +15,7 @@ from mixwood.reference.families.gaussian import Gaussian, Moments
 from mixwood.reference.families.multinomial import Multinomial
 from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
+from mixwood.reference.families.registry import family_of
 from mixwood.reference.families.spherical_gaussian import SphericalGaussian
 
 __all__ = [

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable
+from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from mixwood._support.types import Data, FloatArray
+from mixwood.reference.random import Stream
 
-__all__ = ["Family", "S", "dense"]
+__all__ = ["Density", "Family", "S", "dense"]
 
 S = TypeVar("S")
+#: From a row to its log density.
+Density: TypeAlias = Callable[[FloatArray], float]
 
 
 def dense(X: Data) -> FloatArray:
@@ -22,6 +25,9 @@ def dense(X: Data) -> FloatArray:
 
 class Family(ABC, Generic[S]):
     """What a conjugate family can do with its statistics."""
+
+    #: whether rows are samples of any size, which weigh as much as they count
+    has_row_totals: ClassVar[bool] = False
 
     @abstractmethod
     def empty(self) -> S:
@@ -42,6 +48,24 @@ class Family(ABC, Generic[S]):
     @abstractmethod
     def log_marginal(self, stat: S) -> float:
         """Return ``log P(X_c)``."""
+
+    def draw_atom(self, stat: S, stream: Stream) -> Density:  # noqa: ARG002
+        """Draw a cluster's parameters, an atom; return the log density of a row given them.
+
+        Given the cluster's statistic; that of no rows gives a draw from the prior. Variables
+        are drawn in the order of the compiled core. Constants that depend on the row alone are
+        left out.
+
+        Examples
+        --------
+        >>> from mixwood.likelihoods import Bernoulli
+        >>> from mixwood.reference import family_of
+        >>> coins = family_of(Bernoulli(columns=1))
+        >>> log_density = coins.draw_atom(coins.empty(), Stream(np.random.default_rng(1)))
+        >>> round(float(np.exp(log_density(np.zeros(1))) + np.exp(log_density(np.ones(1)))), 12)
+        1.0
+        """
+        raise TypeError(f"mixwood.reference cannot draw the atoms of {type(self).__name__}")
 
     def of(self, rows: Iterable[FloatArray]) -> S:
         """Return the statistic of some rows."""

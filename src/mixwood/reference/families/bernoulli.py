@@ -7,7 +7,9 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.families.counts import CountFamily, Counts
+from mixwood.reference.families.base import Density
+from mixwood.reference.families.counts import CountFamily, Counts, log_dirichlet
+from mixwood.reference.random import Stream
 
 __all__ = ["Bernoulli"]
 
@@ -31,3 +33,9 @@ class Bernoulli(CountFamily):
         after = after - gammaln(self.a + self.b + stat.n)
         before = gammaln(self.a) + gammaln(self.b) - gammaln(self.a + self.b)
         return float(np.sum(after - before))
+
+    def draw_atom(self, stat: Counts, stream: Stream) -> Density:
+        """In each column the probabilities of 0 and 1, ``Dirichlet(b + zeros, a + ones)``."""
+        after = np.stack([self.b + stat.n - stat.total, self.a + stat.total], axis=1)
+        logs = np.array([log_dirichlet(column, stream) for column in after])
+        return lambda row: float(np.nansum(np.where(row == 1, logs[:, 1], logs[:, 0]) + 0 * row))

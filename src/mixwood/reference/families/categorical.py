@@ -7,7 +7,9 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.families.counts import CountFamily, Counts
+from mixwood.reference.families.base import Density
+from mixwood.reference.families.counts import CountFamily, Counts, log_dirichlet
+from mixwood.reference.random import Stream
 
 __all__ = ["Categorical"]
 
@@ -22,19 +24,32 @@ class Categorical(CountFamily):
 
     def __init__(self, likelihood: likelihoods.Categorical) -> None:
         self.beta = likelihood.beta
-        self.levels = np.array(likelihood.n_categories)
+        self.n_categories = np.array(likelihood.n_categories)
 
     def empty(self) -> Counts:
         return Counts(
-            np.zeros(len(self.levels)), np.zeros((len(self.levels), self.levels.max())), 0.0
+            np.zeros(len(self.n_categories)),
+            np.zeros((len(self.n_categories), self.n_categories.max())),
+            0.0,
         )
 
     def row_statistic(self, row: FloatArray) -> Counts:
-        codes = np.arange(self.levels.max())
+        codes = np.arange(self.n_categories.max())
         return Counts(~np.isnan(row) * 1.0, (row[:, None] == codes) * 1.0, 0.0)
 
     def log_marginal(self, stat: Counts) -> float:
-        mass = self.levels * self.beta
+        mass = self.n_categories * self.beta
         value = np.sum(gammaln(mass) - gammaln(mass + stat.n))
         # a category beyond a column's last has count 0, hence contributes 0
         return float(value + np.sum(gammaln(self.beta + stat.total) - gammaln(self.beta)))
+
+    def draw_atom(self, stat: Counts, stream: Stream) -> Density:
+        """In each column the categories' probabilities, ``Dirichlet(beta + N_l)``."""
+        columns = zip(stat.total, self.n_categories, strict=True)
+        logs = [log_dirichlet(self.beta + counts[:n], stream) for counts, n in columns]
+
+        def log_density(row: FloatArray) -> float:
+            present = zip(logs, row, strict=True)
+            return float(sum(column[int(x)] for column, x in present if not np.isnan(x)))
+
+        return log_density

@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import NamedTuple
 
+import numpy as np
+
 from mixwood._support.types import FloatArray
 from mixwood.reference.families.base import Family
+from mixwood.reference.random import Stream
 
-__all__ = ["CountFamily", "Counts"]
+__all__ = ["CountFamily", "Counts", "log_dirichlet"]
 
 
 class Counts(NamedTuple):
@@ -35,3 +38,9 @@ class CountFamily(Family[Counts]):
 
     def merge(self, a: Counts, b: Counts) -> Counts:
         return Counts(a.n + b.n, a.total + b.total, a.log_constant + b.log_constant)
+
+
+def log_dirichlet(pseudo_counts: FloatArray, stream: Stream) -> FloatArray:
+    """Draw the logs of Dirichlet probabilities: Gamma variables over their sum."""
+    logs = np.array([stream.log_gamma_draw(float(a)) for a in pseudo_counts])
+    return np.asarray(logs - np.logaddexp.reduce(logs))

@@ -1,4 +1,4 @@
-"""A user"s own family, plainly."""
+"""A user's own family, plainly."""
 
 from __future__ import annotations
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from math import exp, sqrt
+
 import numpy as np
 from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.families.base import Family
+from mixwood.reference.families.base import Density, Family
 from mixwood.reference.families.gaussian import Moments
+from mixwood.reference.random import Stream
 
-__all__ = ["DiagonalGaussian"]
+__all__ = ["DiagonalGaussian", "normal_density"]
 
 
 class DiagonalGaussian(Family[Moments]):
@@ -55,6 +58,24 @@ class DiagonalGaussian(Family[Moments]):
         value = -n / 2 * np.log(np.pi) + np.log(r / (r + n)) / 2
         value += nu / 2 * np.log(self.scale) - (nu + n) / 2 * np.log(scale_n)
         return float(np.sum(value + gammaln((nu + n) / 2) - gammaln(nu / 2)))
+
+    def draw_atom(self, stat: Moments, stream: Stream) -> Density:
+        """In each column a precision ``Gamma((nu+n)/2, psi_n/2)`` and the mean given it."""
+        n, r, d = stat.n, self.r, len(self.mean)
+        away = stat.mean - self.mean
+        scale = self.scale + stat.scatter + r * n / (r + n) * away**2
+        centre = self.mean + away * n / (r + n)
+        precision, mean = np.empty(d), np.empty(d)
+        for j in range(d):
+            precision[j] = exp(stream.log_gamma_draw((self.nu + n[j]) / 2)) * 2 / scale[j]
+            mean[j] = centre[j] + stream.normal() / sqrt((r + n[j]) * precision[j])
+        return normal_density(mean, precision)
+
+
+def normal_density(mean: FloatArray, precision: FloatArray) -> Density:
+    """Return the log density of independent normal columns; missing entries are skipped."""
+    base = np.log(precision / (2 * np.pi)) / 2
+    return lambda row: float(np.nansum(base - precision * (row - mean) ** 2 / 2))
 
 
 def _present_moments(row: FloatArray) -> Moments:

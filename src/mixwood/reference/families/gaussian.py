@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,8 @@ from scipy.special import multigammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.families.base import Family
+from mixwood.reference.families.base import Density, Family
+from mixwood.reference.random import Stream
 
 __all__ = ["Gaussian", "Moments"]
 
@@ -68,6 +70,30 @@ class Gaussian(Family[Moments]):
         value = -n * d / 2 * np.log(np.pi) + d / 2 * np.log(r / (r + n))
         value += nu / 2 * _log_determinant(self.scale) - (nu + n) / 2 * _log_determinant(scale_n)
         return float(value + multigammaln((nu + n) / 2, d) - multigammaln(nu / 2, d))
+
+    def draw_atom(self, stat: Moments, stream: Stream) -> Density:
+        """``Lambda ~ Wishart(Psi_n^-1, nu+n)``, ``mean ~ N(m_n, ((r+n) Lambda)^-1)``.
+
+        With ``Psi_n = L L'`` and ``T'T ~ Wishart(I, nu+n)``, ``Lambda = M'M`` for ``M = T L^-1``.
+        """
+        n, d, r = stat.n, len(self.mean), self.r
+        away = stat.mean - self.mean
+        scale = self.scale + stat.scatter + np.outer(away, away) * (r * n / (r + n))
+        M = _wishart_root(d, self.nu + n, stream) @ np.linalg.inv(np.linalg.cholesky(scale))
+        z = np.array([stream.normal() for _ in range(d)])
+        mean = self.mean + away * n / (r + n) + np.linalg.solve(M, z) / sqrt(r + n)
+        base = np.log(np.diag(M)).sum() - d / 2 * log(2 * np.pi)
+        return lambda row: float(base - np.sum((M @ (row - mean)) ** 2) / 2)
+
+
+def _wishart_root(d: int, nu: float, stream: Stream) -> FloatArray:
+    """Draw a lower triangular ``T`` with ``T'T ~ Wishart(I, nu)``, by Bartlett, in reverse."""
+    root = np.zeros((d, d))
+    for j in range(d):
+        root[j, j] = sqrt(2 * exp(stream.log_gamma_draw((nu - (d - 1 - j)) / 2)))
+        for i in range(j + 1, d):
+            root[i, j] = stream.normal()
+    return root
 
 
 def _log_determinant(matrix: FloatArray) -> float:

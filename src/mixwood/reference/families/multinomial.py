@@ -7,7 +7,9 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.families.counts import CountFamily, Counts
+from mixwood.reference.families.base import Density
+from mixwood.reference.families.counts import CountFamily, Counts, log_dirichlet
+from mixwood.reference.random import Stream
 
 __all__ = ["Multinomial"]
 
@@ -21,6 +23,8 @@ class Multinomial(CountFamily):
 
     times the multinomial coefficient ``x! / prod_v x_v!`` of each row.
     """
+
+    has_row_totals = True
 
     def __init__(self, likelihood: likelihoods.Multinomial) -> None:
         assert likelihood.columns is not None
@@ -38,3 +42,8 @@ class Multinomial(CountFamily):
         value = gammaln(mass) - gammaln(mass + stat.total.sum())
         value += np.sum(gammaln(self.beta + stat.total) - gammaln(self.beta))
         return float(value + stat.log_constant)
+
+    def draw_atom(self, stat: Counts, stream: Stream) -> Density:
+        """Draw the words' probabilities from ``Dirichlet(beta + N_v)``."""
+        logs = log_dirichlet(self.beta + stat.total, stream)
+        return lambda row: float(row @ logs)

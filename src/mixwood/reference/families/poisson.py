@@ -7,7 +7,9 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
+from mixwood.reference.families.base import Density
 from mixwood.reference.families.counts import CountFamily, Counts
+from mixwood.reference.random import Stream
 
 __all__ = ["Poisson"]
 
@@ -35,3 +37,9 @@ class Poisson(CountFamily):
         value = self.shape * np.log(self.rate) - gammaln(self.shape)
         value = value + gammaln(shape_n) - shape_n * np.log(rate_n)
         return float(np.sum(value) + stat.log_constant)
+
+    def draw_atom(self, stat: Counts, stream: Stream) -> Density:
+        """In each column the rate, ``Gamma(shape + N, rate + n)``."""
+        draws = np.array([stream.log_gamma_draw(self.shape + float(N)) for N in stat.total])
+        logs = draws - np.log(self.rate + stat.n)
+        return lambda row: float(np.nansum(row * logs - np.exp(logs)))

@@ -8,7 +8,8 @@ import numpy as np
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.families.base import Family
+from mixwood.reference.families.base import Density, Family
+from mixwood.reference.random import Stream
 
 __all__ = ["Product"]
 
@@ -22,7 +23,7 @@ class Product(Family[tuple[Any, ...]]):
     """
 
     def __init__(self, likelihood: likelihoods.Product) -> None:
-        from mixwood.reference.families.choice import family_of
+        from mixwood.reference.families.registry import family_of
 
         assert likelihood.columns is not None
         self.parts: list[Family[Any]] = []
@@ -55,3 +56,13 @@ class Product(Family[tuple[Any, ...]]):
     def log_marginal(self, stat: tuple[Any, ...]) -> float:
         own = zip(self.parts, stat, strict=True)
         return float(sum(part.log_marginal(s) for part, s in own))
+
+    def draw_atom(self, stat: tuple[Any, ...], stream: Stream) -> Density:
+        """Draw the atoms of the parts, one after the other."""
+        atoms = [part.draw_atom(s, stream) for part, s in zip(self.parts, stat, strict=True)]
+
+        def log_density(row: FloatArray) -> float:
+            own = zip(atoms, self.entries(row), strict=True)
+            return float(sum(atom(x) for atom, x in own if x is not None))
+
+        return log_density

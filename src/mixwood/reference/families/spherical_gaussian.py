@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from math import exp, sqrt
+
 import numpy as np
 from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.families.base import Family
+from mixwood.reference.families.base import Density, Family
+from mixwood.reference.families.diagonal_gaussian import normal_density
 from mixwood.reference.families.gaussian import Moments
+from mixwood.reference.random import Stream
 
 __all__ = ["SphericalGaussian"]
 
@@ -54,3 +58,13 @@ class SphericalGaussian(Family[Moments]):
         value = -n * d / 2 * np.log(np.pi) + d / 2 * np.log(r / (r + n))
         value += nu / 2 * np.log(self.scale) - (nu + n * d) / 2 * np.log(scale_n)
         return float(value + gammaln((nu + n * d) / 2) - gammaln(nu / 2))
+
+    def draw_atom(self, stat: Moments, stream: Stream) -> Density:
+        """One precision ``Gamma((nu+nd)/2, psi_n/2)`` for all columns, and the mean given it."""
+        n, r, d = stat.n, self.r, len(self.mean)
+        away = stat.mean - self.mean
+        scale = self.scale + stat.scatter + r * n / (r + n) * (away @ away)
+        precision = exp(stream.log_gamma_draw((self.nu + n * d) / 2)) * 2 / scale
+        z = np.array([stream.normal() for _ in range(d)])
+        mean = self.mean + away * n / (r + n) + z / sqrt((r + n) * precision)
+        return normal_density(mean, np.full(d, precision))
