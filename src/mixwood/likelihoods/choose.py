@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -55,7 +54,7 @@ def choose_parts(frame: Any) -> tuple[dict[Any, Likelihood], dict[Any, str]]:
             complete = complete and None not in entries(column)
     if kinds[_OUT]:
         reasons = ", ".join(f"{name!r} ({notes[name]})" for name in kinds[_OUT])
-        warnings.warn(f"columns left out: {reasons}", UserWarning, stacklevel=3)
+        warn(f"columns left out: {reasons}", UserWarning)
     together = complete and len(kinds[_NUMBERS]) <= MOST_TOGETHER
     likelihoods: dict[str, Likelihood] = {
         _BINARY: Bernoulli(),

@@ -161,6 +161,37 @@ def test_an_existing_run_is_kept_unless_forced(mixwood, table, quick):
     assert mw.load("out").settings["seed"]["entropy"] == 2
 
 
+@pytest.mark.parametrize(
+    "wrong", [("--jobs", 0), ("--chains", 100_000), ("--likelihood", "poisson"), ("huge.csv",)]
+)
+def test_an_old_run_stays_where_the_new_one_cannot_begin(mixwood, table, quick, wrong):
+    arguments = ("--exclude", "kind", *quick, "--no-report", "-o", "out")
+    assert mixwood("fit", table, *arguments).exit_code == 0
+    Path("huge.csv").write_text("a,b\n1,2\n1e300,3\n-1e300,4\n5,6\n")
+    before = {p: p.read_bytes() for p in Path("out").rglob("*") if p.is_file()}
+    if wrong == ("huge.csv",):
+        refused = mixwood("fit", "huge.csv", *arguments[2:], "--force")
+    else:
+        refused = mixwood("fit", table, *arguments, *wrong, "--force")
+    assert refused.exit_code == 2, refused.output
+    assert {p: p.read_bytes() for p in Path("out").rglob("*") if p.is_file()} == before
+    assert not list(Path().glob(".*"))
+
+
+def test_the_record_of_the_input_belongs_to_the_run(mixwood, table, quick):
+    arguments = ("--exclude", "kind", *quick, "-o", "out")
+    assert mixwood("fit", table, *arguments).exit_code == 0
+    assert Path("out/report.html").exists()
+    other = table.rename(table.with_name("other.csv"))
+    result = mixwood("fit", other, *arguments, "--no-report", "--force")
+    assert result.exit_code == 0, result.output
+    assert json.loads(Path("out/input.json").read_text())["source"] == "other.csv"
+    assert not Path("out/report.html").exists()  # the old run's
+    log = Path("out/run.log").read_text()
+    assert "other.csv: 36 rows" in log
+    assert "trees.csv" not in log
+
+
 def test_a_folder_of_other_files_is_never_touched(mixwood, table, quick):
     Path("mine").mkdir()
     Path("mine/notes.txt").write_text("mine")

@@ -73,11 +73,25 @@ def test_nothing_is_written_through_a_link(run):
         with pytest.raises(OSError, match="cannot be written"):
             resume(run)
         (run / place).unlink(missing_ok=True)
-    (run / "lock").unlink()
-    (run / "lock").symlink_to(target)
-    with pytest.raises(OSError, match="lock"):
-        resume(run)
     assert target.read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["lock", "chains/1/lock"])
+@pytest.mark.parametrize("kind", ["link", "dangling link", "folder", "pipe"])
+def test_a_lock_that_is_not_a_file(run, place, kind):
+    lock, target = run / place, run.parent / "mine"
+    lock.unlink()
+    if kind == "folder":
+        lock.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(lock)
+    else:
+        lock.symlink_to(target)
+    if kind == "link":
+        target.write_text("mine")
+    with pytest.raises(ValueError, match=rf"{place} must be a plain file"):
+        resume(run)
+    assert target.exists() == (kind == "link")
 
 
 @pytest.mark.parametrize("place", ["chains", "chains/0"])
