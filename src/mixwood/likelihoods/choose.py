@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mixwood._support.checks import shown
+from mixwood._support.warn import warn
 from mixwood.input.categories import entries, is_number
 from mixwood.input.matrices import is_table, table_columns
 from mixwood.likelihoods.base import Likelihood

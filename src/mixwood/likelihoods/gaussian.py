@@ -9,6 +9,7 @@ import numpy as np
 
 from mixwood._support.checks import moderate_number, shown
 from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood._support.warn import warn
 from mixwood.input.matrices import real_array, real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 

@@ -74,7 +74,7 @@ class About:
 
     @classmethod
     def read(cls, path: Path, items: int) -> About:
-        """Return what `text` said of a run of so many items, from its file, or raise a ValueError."""
+        """Return what `text` made for a run of `items` items, or raise a ValueError."""
         content = read_json(path)
         try:
             known = content.get("known")

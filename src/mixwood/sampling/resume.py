@@ -99,7 +99,7 @@ def resume(
             checked_init(spec.init, spec.items)
             job = Job(spec=spec, max_seconds=limit, n_jobs=n_jobs, progress=progress)
             return continue_run(folder, manifest, job)
-        except FAULTS as error:
+        except (*FAULTS, RuntimeError) as error:
             if isinstance(error, OSError) or str(folder) in str(error):
                 raise
             raise ValueError(f"{folder} cannot be resumed: {error}") from error

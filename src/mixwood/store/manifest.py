@@ -225,7 +225,9 @@ def _ours(path: Path) -> dict[str, Any]:
         )
     version = content.get("format_version")
     if type(version) is not int or version < 1:
-        raise ValueError(f"{path} has format version {shown(version)}, not a whole number from 1 on")
+        raise ValueError(
+            f"{path} has format version {shown(version)}, not a whole number from 1 on"
+        )
     if version > FORMAT_VERSION:
         raise ValueError(
             f"{path} has format version {version}, written by mixwood "

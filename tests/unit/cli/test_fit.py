@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -251,6 +254,44 @@ def test_wrong_input_ends_with_two_and_a_short_message(mixwood, table, case):
 def test_debug_shows_where(mixwood):
     result = mixwood("fit", "none.csv", "--debug")
     assert isinstance(result.exception, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"), [(MemoryError(), "out of memory"), (RuntimeError(), "RuntimeError")]
+)
+def test_no_message_is_empty(mixwood, table, quick, monkeypatch, fault, said):
+    import mixwood as package
+
+    def fail(*_, **__):
+        raise fault
+
+    monkeypatch.setattr(package, "sample", fail)
+    result = mixwood("fit", table, "--exclude", "kind", *quick)
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1].startswith(f"error: {said}")
+
+
+LIMITED = """
+import resource
+from mixwood._support.memory import available_bytes
+resource.setrlimit(resource.RLIMIT_AS, (12 * 10**9, resource.RLIM_INFINITY))
+assert available_bytes() < 12 * 10**9, available_bytes()
+from mixwood.cli import app
+app()
+"""
+
+
+def test_a_limit_on_the_address_space_is_known_and_kept(table, tmp_path):
+    pytest.importorskip("resource")
+    arguments = ["fit", table, "--exclude", "kind", "--draws", "5", "--chains", "1", "--no-report"]
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, *arguments, "-o", tmp_path / "out", "--quiet"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_other_failures_end_with_one(mixwood, table, quick, monkeypatch):
