@@ -4,6 +4,7 @@
 #   make demo            build, install and run `mixwood demo`
 #   make test            lint, types, tests, doctests
 #   make test-long       the long statistical runs, with fresh printed seeds
+#   make test-minimums   tests with the oldest versions of other packages that are declared
 #   make test-sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make fuzz            odd arguments and damaged files, for FUZZ_SECONDS and FUZZ_EXAMPLES
 #   make dist-check      source distribution, wheels, and what a user does with them
@@ -21,7 +22,7 @@ PYTEST := $(BIN)/python -m pytest -q
 ISA_TESTS := tests/unit/core/test_core.py tests/unit/core/test_kernels.py tests/unit/core/test_predictive_table.py \
              tests/statistical/test_twin.py tests/statistical/test_tree_sampler_twin.py
 
-.PHONY: demo test test-python test-arviz test-long test-sanitize fuzz dist-check docs bench bench-compare bench-peers lint format stubs clean
+.PHONY: demo test test-python test-arviz test-long test-minimums test-sanitize fuzz dist-check docs bench bench-compare bench-peers lint format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -55,6 +56,9 @@ test-arviz: $(VENV)/.installed $(VENV)/.test
 
 test-long: $(VENV)/.installed $(VENV)/.test
 	$(PYTEST) -n auto -m long -rP tests
+
+test-minimums:
+	.ci/minimums $(PYTHON)
 
 test-sanitize: $(VENV)/.installed $(VENV)/.test
 	.ci/sanitize $(BIN)/python

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,11 @@ import mixwood as mw
 
 def run(code):
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     ).stdout.strip()
 
 
@@ -33,6 +39,31 @@ def test_importing_is_light_and_silent():
     assert loaded == "[]"
 
 
+SUBINTERPRETER = """
+import sys
+try:
+    import _interpreters as interpreters
+    made = interpreters.create("legacy")
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    made = interpreters.create()
+code = f'''
+import sys
+sys.path[:] = {sys.path!r}
+try:
+    import mixwood
+except ImportError as error:
+    print(error, flush=True)
+'''
+interpreters.run_string(made, code)
+"""
+
+
+def test_a_subinterpreter_is_refused_and_does_not_hang():
+    pytest.importorskip("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+    assert "works in the main interpreter only" in run(SUBINTERPRETER)
+
+
 def test_everything_named_is_there():
     assert run("from mixwood import *; print(len(dir()) > 20)") == "True"
     for name in mw.__all__:
@@ -40,6 +71,17 @@ def test_everything_named_is_there():
     assert set(mw.__all__) <= set(dir(mw))
     with pytest.raises(AttributeError, match="nonsense"):
         mw.nonsense  # noqa: B018
+
+
+def test_every_package_that_must_be_installed_is_imported():
+    source = Path(__file__).parents[2]
+    with (source / "pyproject.toml").open("rb") as file:
+        needed = tomllib.load(file)["project"]["dependencies"]
+    text = "\n".join(path.read_text("utf-8") for path in (source / "src").rglob("*.py"))
+    for requirement in needed:
+        name = re.split("[><=]", requirement)[0]
+        imported = rf"^\s*(from|import) {name}\b|import_module\(.{name}.\)"
+        assert re.search(imported, text, re.MULTILINE), name
 
 
 def test_functions_stay_functions_whatever_is_imported_first():

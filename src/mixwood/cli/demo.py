@@ -36,12 +36,12 @@ def demo(
         known = Known("the truth", truth.tolist(), [str(k) for k in range(clusters)])
         run = RunFolder(free_folder(folder), quiet)
         why = "the clusters were drawn as Gaussian"
-        run.begin(About("the toy data", why, known, command="mixwood demo"))
+        store = run.begin(About("the toy data", why, known, command="mixwood demo"))
         run.note(f"{len(X):,} points in the plane, made from {clusters} Gaussian clusters.")
         model = mixwood.Mixture(mixwood.Gaussian(), mixwood.NGGP())
         posterior = carry_out(
             lambda: mixwood.sample(
-                model, X, draws=draws, seed=seed, store=run.path, progress=not quiet
+                model, X, draws=draws, seed=seed, store=store, progress=not quiet
             ),
             run,
             Wishes(json=False, quiet=quiet, report=True),

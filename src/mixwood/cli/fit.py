@@ -116,7 +116,7 @@ def fit(
             model, values, why = _model(selection, loaded.source, likelihood, prior)
         chosen_sampler = getattr(mixwood, sampler)()
         folder = RunFolder(target, quiet)
-        folder.begin(_about(loaded.source, why, selection), replace=force)
+        store = folder.begin(_about(loaded.source, why, selection), replace=force)
         for line in (_introduction(loaded.source, values, model, why, selection), *remarks):
             folder.note(line)
         carry_out(
@@ -132,7 +132,7 @@ def fit(
                 thin=thin,
                 max_seconds=max_seconds,
                 n_jobs=jobs,
-                store=target,
+                store=store,
                 progress=not quiet,
             ),
             folder,

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mixwood.cli.messages import say
-from mixwood.store.folders import COMPANIONS, DESCRIPTION, LOCK, OURS
-from mixwood.store.lock import locked
+from mixwood.store.folders import COMPANIONS, DESCRIPTION, Destination, is_ours
 
 if TYPE_CHECKING:
     from mixwood.report import About
 
 __all__ = ["RunFolder", "free_folder"]
 
-_OURS = (*OURS, *COMPANIONS)
+_INPUT, _LOG, _REPORT = COMPANIONS
 
 
 def free_folder(wanted: Path) -> Path:
@@ -42,57 +39,39 @@ class RunFolder:
 
     def __init__(self, path: Path, quiet: bool) -> None:
         self.path = path
+        self.report = path / _REPORT
         self._quiet = quiet
-        self._made: bool | None = None  # whether `begin` made the folder
+        self._new: Destination | None = None  # where `begin` lets a run be written
 
-        self._input, self._log, self.report = (path / name for name in COMPANIONS)
+    def begin(self, about: About, *, replace: bool = False) -> Destination:
+        """Return what `mixwood.sample` is given as `store`.
 
-    def begin(self, about: About, *, replace: bool = False) -> None:
-        """Make the folder, without the old run if that is to be replaced."""
-        self._made = not self.path.exists()
-        self.path.mkdir(parents=True, exist_ok=True)
-        if replace:
-            if (self.path / LOCK).exists():
-                with locked(self.path / LOCK):  # no process is writing the old run
-                    pass
-            self._remove(*_OURS)
-        about.write(self._input)
+        Nothing is written before the run itself is, with all that belongs to it: what fails
+        before that leaves no folder, and an old run as it was.
+        """
+        self._new = Destination(self.path, replace, {_INPUT: about.text(), _LOG: ""})
+        return self._new
 
     def other_files(self) -> list[str]:
         """Return the names of what is in the folder and is not a run's."""
-        return sorted(e.name for e in self.path.iterdir() if e.name not in _OURS)
-
-    def go_on(self) -> None:
-        """Raise unless there is a folder to go on with."""
-        if not self.path.is_dir():
-            raise FileNotFoundError(f"{self.path} does not exist, or is not a folder")
-
-    def give_up(self) -> None:
-        """Remove what `begin` wrote, if no run has begun."""
-        if self._made is None or self.can_resume:
-            return
-        self._remove(*COMPANIONS)
-        if self._made:
-            with contextlib.suppress(OSError):  # someone else has put something there
-                self.path.rmdir()
+        names = (entry.name for entry in self.path.iterdir())
+        return sorted(name for name in names if not is_ours(name) and name not in COMPANIONS)
 
     @property
     def can_resume(self) -> bool:
         """Whether a run has begun here."""
+        if self._new is not None and not self._new.written:
+            return False
         return (self.path / DESCRIPTION).exists()
 
-    def _remove(self, *names: str) -> None:
-        for name in names:
-            entry = self.path / name
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            else:
-                entry.unlink(missing_ok=True)
-
     def record(self, text: str) -> None:
-        """Write to the log."""
-        with self._log.open("a", encoding="utf-8") as log:
-            log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+        """Write to the log, which comes to the folder with the run."""
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n"
+        if self._new is not None and not self._new.written:
+            self._new.companions[_LOG] += line
+            return
+        with (self.path / _LOG).open("a", encoding="utf-8") as log:
+            log.write(line)
 
     def note(self, text: str) -> None:
         """Write to the log, and to the terminal unless it shall be quiet there."""
@@ -109,6 +88,5 @@ class RunFolder:
         """Return what is known of the data of a run of so many items."""
         from mixwood.report import About
 
-        if not self._input.is_file():
-            return About(source=self.path.name)
-        return About.read(self._input, items)
+        record = self.path / _INPUT
+        return About.read(record, items) if record.is_file() else About(source=self.path.name)

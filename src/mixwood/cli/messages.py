@@ -64,8 +64,17 @@ def plain_errors(debug: bool) -> Iterator[None]:
 
 
 def _ended(error: Exception, code: int) -> typer.Exit:
-    say(f"error: {error}")
+    say(f"error: {_described(error)}")
     return typer.Exit(code)
+
+
+def _described(error: Exception) -> str:
+    """Return the message of an error, or what its type says if it has none."""
+    if str(error).strip():
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "out of memory: the data or the draws need more than this process may take"
+    return f"{type(error).__name__}, without a message; --debug shows where"
 
 
 @contextmanager

@@ -36,12 +36,10 @@ def resume(
         from mixwood.cli.folder import RunFolder
         from mixwood.cli.running import Wishes, carry_out
 
-        run = RunFolder(folder, quiet)
-        run.go_on()
         carry_out(
             lambda: mixwood.resume(
                 folder, draws=draws, progress=not quiet, n_jobs=jobs, max_seconds=max_seconds
             ),
-            run,
+            RunFolder(folder, quiet),
             Wishes(json, quiet, not no_report),
         )

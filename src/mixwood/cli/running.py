@@ -48,7 +48,6 @@ def carry_out(run: Callable[[], Posterior], folder: RunFolder, wishes: Wishes) -
             if interruption.signal is None or not isinstance(
                 error, (KeyboardInterrupt, RuntimeError)
             ):
-                folder.give_up()
                 raise
         if interruption.signal is not None:
             _tell_interruption(interruption.signal.name, posterior, folder, wishes)
@@ -64,7 +63,6 @@ def _tell_interruption(
     from mixwood.report import Digest
 
     if not folder.can_resume:
-        folder.give_up()
         say(f"stopped by {signal} before there was anything to keep")
         return
     kept = "" if posterior is None else f", {posterior.n_draws} draws of each chain kept"

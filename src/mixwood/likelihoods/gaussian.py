@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from mixwood._support.checks import moderate_number, shown
 from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood._support.warn import warn
 from mixwood.input.matrices import real_array, real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.cost import refuse_huge_matrices
@@ -68,11 +68,10 @@ def warn_of_tiny_scale(standard: FloatArray) -> FloatArray:
     Scatter matrices square the rows: beyond 1e6 the prior scale is lost in their rounding.
     """
     if np.nanmax(np.abs(standard), initial=0) > 1e6:
-        warnings.warn(
+        warn(
             "scale is so small against X (rows lie more than 1e6 of its units from mean) that "
             "densities lose precision; give a larger scale, or use scale='data'",
             RuntimeWarning,
-            stacklevel=2,
         )
     return standard
 

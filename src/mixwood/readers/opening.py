@@ -7,6 +7,7 @@ import io
 import sys
 import zlib
 from pathlib import Path
+from typing import BinaryIO
 
 from mixwood._support.memory import available_bytes
 from mixwood.readers.loaded import ReadError
@@ -59,9 +60,7 @@ def read_bytes(source: str, name: str) -> bytes:
 def _read_stdin(name: str) -> bytes:
     if sys.stdin.isatty():
         raise ReadError(f"{name} is a terminal: pipe a table into it, or name a file")
-    raw = sys.stdin.buffer.read(size_limit() + 1)
-    check_size(len(raw), name, "the data")
-    return raw
+    return _read_all(sys.stdin.buffer, 0, name, "the data")
 
 
 def _read_file(path: Path, name: str) -> bytes:
@@ -70,13 +69,27 @@ def _read_file(path: Path, name: str) -> bytes:
             raise ReadError(f"{name} is a folder; name a file")
         if not path.exists():
             raise ReadError(f"{name} does not exist")
-        check_size(path.stat().st_size, name, "the file")
-        with path.open("rb") as file:  # a pipe has no size to look at
-            raw = file.read(size_limit() + 1)
+        size = path.stat().st_size
+        check_size(size, name, "the file")
+        with path.open("rb") as file:
+            return _read_all(file, size, name, "the file")
     except OSError as error:
         raise ReadError(f"{name} cannot be read: {error.strerror or error}") from error
-    check_size(len(raw), name, "the file")
-    return raw
+
+
+def _read_all(file: BinaryIO, expected: int, name: str, what: str) -> bytes:
+    """Return what a file holds: as much as expected at once, then piece by piece, as from a pipe.
+
+    To read as much as there is room for would be to ask for all that room.
+    """
+    limit = size_limit()
+    pieces = [file.read(expected)] if expected else []
+    total = sum(map(len, pieces))
+    while piece := file.read(_PIECE):
+        total += len(piece)
+        check_size(min(total, limit + 1), name, what)
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def _decompressed(raw: bytes, name: str) -> bytes:

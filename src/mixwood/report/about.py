@@ -68,13 +68,13 @@ class About:
     left_out: dict[str, str] = field(default_factory=dict)
     command: str = ""
 
-    def write(self, path: Path) -> None:
-        """Write it to a file as JSON."""
-        path.write_text(json.dumps(asdict(self), ensure_ascii=False) + "\n", encoding="utf-8")
+    def text(self) -> str:
+        """Return it as JSON, which `read` reads."""
+        return json.dumps(asdict(self), ensure_ascii=False) + "\n"
 
     @classmethod
     def read(cls, path: Path, items: int) -> About:
-        """Return what `write` wrote for a run of so many items, or raise a ValueError."""
+        """Return what `text` made for a run of `items` items, or raise a ValueError."""
         content = read_json(path)
         try:
             known = content.get("known")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import queue
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mixwood._support.threads import thread_count, wait_for
+from mixwood._support.warn import warn
 from mixwood.core import bind_family, load_chain, make_chain
 from mixwood.likelihoods.weighted_leaves import item_sizes
 from mixwood.run_spec import RunSpec
@@ -213,7 +213,7 @@ def _run_to_the_end(work: Callable[[], None], workers: int, chains: Sequence[Run
         try:
             wait_for(running)
         except KeyboardInterrupt:
-            warnings.warn("interrupted: the chains end here", RuntimeWarning, stacklevel=7)
+            warn("interrupted: the chains end here", RuntimeWarning)
             for chain in chains:
                 chain.end()
             try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from os import PathLike
 from pathlib import Path
 
 from mixwood._support.checks import positive_number, whole_number
 from mixwood._support.threads import thread_count
 from mixwood._support.versions import differing, versions
+from mixwood._support.warn import warn
 from mixwood.posterior.posterior import Posterior
 from mixwood.run_spec import RunInformation
 from mixwood.sampling.executor import Job
@@ -99,7 +99,7 @@ def resume(
             checked_init(spec.init, spec.items)
             job = Job(spec=spec, max_seconds=limit, n_jobs=n_jobs, progress=progress)
             return continue_run(folder, manifest, job)
-        except FAULTS as error:
+        except (*FAULTS, RuntimeError) as error:
             if isinstance(error, OSError) or str(folder) in str(error):
                 raise
             raise ValueError(f"{folder} cannot be resumed: {error}") from error
@@ -120,9 +120,8 @@ def _with_draws(folder: Path, manifest: Manifest, draws: int) -> Manifest:
 def _warn_of_differences(folder: Path, settings: RunInformation) -> None:
     changed = differing(settings, versions())
     if changed:
-        warnings.warn(
+        warn(
             f"{folder} was begun elsewhere ({'; '.join(changed)}): it goes on, but not with the "
             "draws, number for number, that it would have had there",
             RuntimeWarning,
-            stacklevel=3,
         )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from mixwood._support.warn import warn
 from mixwood.posterior.posterior import Posterior
 from mixwood.run_spec import RunInformation
 from mixwood.sampling.chain import ChainResult
@@ -72,9 +72,8 @@ def warn_or_refuse(
         )
     if shortest < asked:
         reason = f" ({errors[0]})" if errors else ""
-        warnings.warn(
+        warn(
             f"stopped early{reason}: {shortest} draws are kept of each chain, "
             f"of {asked} asked for{'' if errors else advice}",
             RuntimeWarning,
-            stacklevel=4,
         )

@@ -20,6 +20,20 @@ Every file is written under another name, flushed to the disk and renamed, and t
 checkpoint last. So a process may end at any moment, and the power too: what is lost is what
 was drawn since the last checkpoint, a few seconds.
 
+The folder as a whole comes about likewise. It is written under a hidden name beside its place,
+`.NAME.<32 hex digits>.unfinished`, and then
+
+1. the user's own files in the old folder, if there are any, are linked into the new one;
+2. the two folders exchange their names, which is one step for the file system (Linux's
+   renameat2), or the new one is renamed if there is no old one;
+3. what now has the hidden name, the old run, is removed.
+
+So a whole run is to be seen under its name at every moment, with the user's files. Where names
+cannot be exchanged, the old folder is renamed to `.NAME.<...>.replaced` and the new one to `NAME`;
+if the process ends between the two, whoever opens the run next puts the old one back. Hidden
+folders that a killed process has left are removed by the next one that writes there: a living
+process holds a lock on the folder itself.
+
 There is no pickle anywhere, so a folder from elsewhere cannot run code. Whatever is not as
 we write it, links included, is refused with an error that names the file.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from mixwood._support.labels import LABEL_TYPES, label_buffers, one_array
 from mixwood._support.memory import available_bytes
+from mixwood._support.warn import warn
 from mixwood.posterior.posterior import Posterior
 from mixwood.store.atomic_files import is_plain_folder
 from mixwood.store.checkpoint import Checkpoint, read_checkpoint
@@ -56,11 +56,10 @@ def load(path: str | os.PathLike[str]) -> Posterior:
     checkpoints = read_checkpoints(folder, manifest)
     posterior = read_posterior(folder, manifest, checkpoints)
     if posterior.n_draws < manifest.draws:
-        warnings.warn(
+        warn(
             f"{folder} is unfinished: {posterior.n_draws} draws are there of every chain, of "
             f"{manifest.draws} asked for; mixwood.resume goes on",
             RuntimeWarning,
-            stacklevel=2,
         )
     return posterior
 

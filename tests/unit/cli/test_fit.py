@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -161,6 +164,37 @@ def test_an_existing_run_is_kept_unless_forced(mixwood, table, quick):
     assert mw.load("out").settings["seed"]["entropy"] == 2
 
 
+@pytest.mark.parametrize(
+    "wrong", [("--jobs", 0), ("--chains", 100_000), ("--likelihood", "poisson"), ("huge.csv",)]
+)
+def test_an_old_run_stays_where_the_new_one_cannot_begin(mixwood, table, quick, wrong):
+    arguments = ("--exclude", "kind", *quick, "--no-report", "-o", "out")
+    assert mixwood("fit", table, *arguments).exit_code == 0
+    Path("huge.csv").write_text("a,b\n1,2\n1e300,3\n-1e300,4\n5,6\n")
+    before = {p: p.read_bytes() for p in Path("out").rglob("*") if p.is_file()}
+    if wrong == ("huge.csv",):
+        refused = mixwood("fit", "huge.csv", *arguments[2:], "--force")
+    else:
+        refused = mixwood("fit", table, *arguments, *wrong, "--force")
+    assert refused.exit_code == 2, refused.output
+    assert {p: p.read_bytes() for p in Path("out").rglob("*") if p.is_file()} == before
+    assert not list(Path().glob(".*"))
+
+
+def test_the_record_of_the_input_belongs_to_the_run(mixwood, table, quick):
+    arguments = ("--exclude", "kind", *quick, "-o", "out")
+    assert mixwood("fit", table, *arguments).exit_code == 0
+    assert Path("out/report.html").exists()
+    other = table.rename(table.with_name("other.csv"))
+    result = mixwood("fit", other, *arguments, "--no-report", "--force")
+    assert result.exit_code == 0, result.output
+    assert json.loads(Path("out/input.json").read_text())["source"] == "other.csv"
+    assert not Path("out/report.html").exists()  # the old run's
+    log = Path("out/run.log").read_text()
+    assert "other.csv: 36 rows" in log
+    assert "trees.csv" not in log
+
+
 def test_a_folder_of_other_files_is_never_touched(mixwood, table, quick):
     Path("mine").mkdir()
     Path("mine/notes.txt").write_text("mine")
@@ -220,6 +254,44 @@ def test_wrong_input_ends_with_two_and_a_short_message(mixwood, table, case):
 def test_debug_shows_where(mixwood):
     result = mixwood("fit", "none.csv", "--debug")
     assert isinstance(result.exception, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"), [(MemoryError(), "out of memory"), (RuntimeError(), "RuntimeError")]
+)
+def test_no_message_is_empty(mixwood, table, quick, monkeypatch, fault, said):
+    import mixwood as package
+
+    def fail(*_, **__):
+        raise fault
+
+    monkeypatch.setattr(package, "sample", fail)
+    result = mixwood("fit", table, "--exclude", "kind", *quick)
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1].startswith(f"error: {said}")
+
+
+LIMITED = """
+import resource
+from mixwood._support.memory import available_bytes
+resource.setrlimit(resource.RLIMIT_AS, (12 * 10**9, resource.RLIM_INFINITY))
+assert available_bytes() < 12 * 10**9, available_bytes()
+from mixwood.cli import app
+app()
+"""
+
+
+def test_a_limit_on_the_address_space_is_known_and_kept(table, tmp_path):
+    pytest.importorskip("resource")
+    arguments = ["fit", table, "--exclude", "kind", "--draws", "5", "--chains", "1", "--no-report"]
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, *arguments, "-o", tmp_path / "out", "--quiet"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_other_failures_end_with_one(mixwood, table, quick, monkeypatch):

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -175,6 +176,27 @@ def test_what_does_not_fit_into_memory_is_refused(tmp_path, monkeypatch):
     np.savez_compressed(archive, X=np.zeros((500, 2)))
     with pytest.raises(ReadError, match="the unpacked arrays would take"):
         read(str(archive))
+
+
+def test_no_more_is_read_at_once_than_the_file_holds(tmp_path, monkeypatch):
+    """Room for half of the memory is not asked for: where it is limited there is none."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"1,2\n" * 1000)
+    asked = []
+
+    class File(io.FileIO):
+        def read(self, size=-1):
+            asked.append(size)
+            return super().read(size)
+
+    monkeypatch.setattr(mixwood.readers.opening, "available_bytes", lambda: 10**15)
+    monkeypatch.setattr(Path, "open", lambda self, _mode: File(self))
+    assert len(read(str(path)).values) == 1000
+    with io.TextIOWrapper(File(path)) as standard:
+        monkeypatch.setattr("sys.stdin", standard)
+        assert len(read("-").values) == 1000
+    assert max(asked) <= 2**22
+    assert min(asked) >= 0
 
 
 @settings(

@@ -109,7 +109,7 @@ ABOUT = About("x.csv", "why", Known("k", [0, 1], ["a", "b"]), ["w"], {"id": "no"
 
 
 def test_what_is_known_is_read_back(tmp_path):
-    ABOUT.write(tmp_path / "input.json")
+    (tmp_path / "input.json").write_text(ABOUT.text(), "utf-8")
     assert About.read(tmp_path / "input.json", items=2) == ABOUT
 
 
