@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isinf, isnan
 
-__all__ = ["chance", "count", "duration", "number", "percent"]
+__all__ = ["chance", "count", "duration", "memory", "number", "percent"]
 
 
 def count(noun: str, n: int, of: int | None = None, plural: str | None = None) -> str:
@@ -65,6 +65,17 @@ def chance(probability: float) -> str:
     if probability < 0.01:
         return "<1%"
     return ">99%" if probability > 0.99 else f"{probability:.0%}"
+
+
+def memory(size: int) -> str:
+    """Return a number of bytes in MiB, or in GiB from 1 GiB on.
+
+    Examples
+    --------
+    >>> memory(3 * 2**30), memory(5_000_000)
+    ('3.0 GiB', '4.8 MiB')
+    """
+    return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"
 
 
 def duration(seconds: float) -> str:

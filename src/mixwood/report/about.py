@@ -44,7 +44,7 @@ class Known:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of the data of a run.
+    """What is known about the data of a run.
 
     Attributes
     ----------
