@@ -76,7 +76,7 @@
   const grouped = (count) => count.toLocaleString("en");
   const rounded = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
   const percent = (chance) =>
-    chance < 0.01 ? "<1%" : chance > 0.99 ? ">99%" : `${Math.round(100 * chance)}%`;
+    chance < 0.01 ? "< 1%" : chance > 0.99 ? "> 99%" : `= ${Math.round(100 * chance)}%`;
 
   function drawAxis() {
     const values = [0, 1];
@@ -182,7 +182,7 @@
     panel.textContent = "";
     let first = count === 1 ? "1 item." : `${grouped(count)} items.`;
     if (chance !== null) {
-      first += ` Probability that they are one cluster, given the tree: P(h) = ${percent(chance)}.`;
+      first += ` Probability that they are one cluster, given the tree: P(h) ${percent(chance)}.`;
       first += ` Height ${rounded(height)}.`;
     }
     said(first, "soft");
