@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mixwood._support.checks import probability, shown, whole_number
 from mixwood._support.labels import in_order_of_appearance
+from mixwood._support.numbers import count, memory, number
 from mixwood._support.seeding import chain_seeds, seed_sequence
 from mixwood._support.threads import in_threads
 from mixwood._support.types import FloatArray, IntArray
@@ -27,7 +28,7 @@ _Found: TypeAlias = tuple[float, int, NDArray[np.int32]]
 RUNS, RUNS_FROM_DRAWS = 12, 4
 #: How many draws are tried as starts.
 TRIED_DRAWS = 24
-#: How many of the searches, the best, go on after a few visits of all items, and for how many more.
+#: How many of the best searches continue after a few visits to all items, and for how many more.
 FINALISTS, FIRST_SWEEPS, SWEEPS = 2, 2, 20
 
 
@@ -52,8 +53,8 @@ def point_estimate(
     seed : int, SeedSequence, Generator or None
         The same seed gives the same answer, whatever the number of threads.
     max_clusters : int, optional
-        At most so many clusters; by default a quarter more than any draw has, but at
-        least 10.
+        At most this many clusters; by default, a quarter more than any draw has, but
+        at least 10.
     runs : int
         How many searches, a few of which start from draws; the best is taken.
     n_jobs : int, optional
@@ -70,8 +71,8 @@ def point_estimate(
     -----
     The search is that of Dahl, Johnson and Mueller (Search algorithms and loss functions for
     Bayesian clustering, 2022): items in random order are put where that raises the expected
-    loss least, and visited again. The best of many such searches go on until no item moves;
-    then whole clusters are taken apart and allocated anew. All this needs memory in proportion
+    loss least, and visited again. The best of many such searches continue until no item moves;
+    then whole clusters are taken apart and allocated again. This needs memory in proportion
     to ``n`` times the draws.
 
     Examples
@@ -127,7 +128,7 @@ def _best_draws(
 ) -> list[NDArray[np.int32]]:
     """Return some draws of at most `most` clusters, those of least expected loss first.
 
-    Those that were drawn most often are tried, else draws evenly from all.
+    Those that were drawn most often are tried, or else draws taken evenly from all.
     """
     fitting = np.flatnonzero(rows.max(axis=1) < most)
     often = fitting[np.argsort(-weights[fitting], kind="stable")]
@@ -170,8 +171,9 @@ class CredibleBall:
         few, many = (int(edge[0].max()) + 1 for edge in (self.vertical_upper, self.vertical_lower))
         unit = "bits" if self.loss == "vi" else "(Binder)"
         return (
-            f"<mixwood.CredibleBall: {self.level:.0%} of the draws within {self.radius:.3g} {unit} "
-            f"of {int(self.center.max()) + 1} clusters; they have {few} to {many}>"
+            f"<mixwood.CredibleBall: {100 * self.level:.3g}% of the draws within "
+            f"{number(self.radius)} {unit} of {count('cluster', int(self.center.max()) + 1)}; "
+            f"they have {few:,} to {many:,}>"
         )
 
 
@@ -204,7 +206,7 @@ def credible_ball(
     distance = losses(rows, middle, checked_loss(loss), sizes=sizes)
     order = np.argsort(distance, kind="stable")
     held = np.cumsum(weights[order])
-    # A little less than asked for, lest rounding of the sum cost a draw.
+    # A little less than asked for, so that rounding of the sum costs no draw.
     radius = float(distance[order[np.searchsorted(held, wanted - 1e-9)]])
     inside = np.flatnonzero(distance <= radius + 1e-12)
     clusters = rows[inside].max(axis=1)
@@ -228,7 +230,7 @@ def credible_ball(
 def similarity(
     draws: Any, rows: Any = None, dtype: str = "float64", n_jobs: int | None = None
 ) -> NDArray[Any]:
-    """Return how often each two items are in one cluster.
+    """Return how often any two items are in one cluster.
 
     Parameters
     ----------
@@ -279,7 +281,7 @@ def similarity(
 
 
 def _item_numbers(rows: Any, n: int) -> IntArray:
-    """Return `rows` as numbers of items, or raise if they are none."""
+    """Return `rows` as numbers of items, or raise if they are not."""
     numbers = as_array(rows, "rows")
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu":
         raise ValueError(f"rows must be a list of item numbers, got {shown(rows)}")
@@ -295,7 +297,7 @@ def _refuse_beyond_memory(n: int, needed: int, dtype: str) -> None:
     if available is not None and needed > available:
         way_out = ', or for half of it with dtype="float32"' if dtype == "float64" else ""
         raise MemoryError(
-            f"the similarity of {n:,} items needs {needed / 2**30:.1f} GiB and "
-            f"{available / 2**30:.1f} GiB are available; ask for fewer items with rows=, for "
+            f"the similarity of {n:,} items needs {memory(needed)} of memory, and "
+            f"{memory(available)} are available; ask for fewer items with rows=, for "
             f"example rows=np.random.default_rng(0).choice({n}, 2000, replace=False){way_out}"
         )

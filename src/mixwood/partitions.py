@@ -1,6 +1,6 @@
 """How far partitions are from each other, and from what was drawn.
 
-A partition is an array of labels, one an item; their names and order do not matter.
+A partition is an array of labels, one per item; their names and order do not matter.
 With cluster sizes ``n_k`` of one partition of ``n`` items, ``m_j`` of another, and ``n_kj``
 items in cluster ``k`` of the one and ``j`` of the other, there are two losses:
 
@@ -77,7 +77,7 @@ def adjusted_rand(a: Any, b: Any) -> float:
     """Return the adjusted Rand index of two partitions (Hubert and Arabie, 1985).
 
     1 if they are equal, and 0 on average if one is a random permutation of the other's labels.
-    No loss, and no metric: for comparison with known labels.
+    Neither a loss nor a metric: for comparison with known labels.
 
     Parameters
     ----------
@@ -161,9 +161,9 @@ def checked_labels(labels: Any, name: str, items: int | None = None) -> NDArray[
     """Return labels 0 to K-1 in order of appearance, or raise if they are not a partition."""
     given = as_array(labels, name)
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iub":
-        raise ValueError(f"{name} must be whole numbers, one label an item, got {shown(labels)}")
+        raise ValueError(f"{name} must be whole numbers, one label per item, got {shown(labels)}")
     if items is not None and len(given) != items:
-        raise ValueError(f"{name} must have {items} labels, one an item, got {len(given)}")
+        raise ValueError(f"{name} must have {items:,} labels, one per item, got {len(given):,}")
     return in_order_of_appearance(given)
 
 
@@ -174,7 +174,7 @@ def checked_sizes(sizes: Any, items: int) -> NDArray[np.int32]:
     given = as_array(sizes, "sizes")
     if given.shape != (items,) or given.dtype.kind not in "iu" or given.min() < 1:
         raise ValueError(
-            f"sizes must be {items} whole numbers from 1 on, one an item, got {shown(sizes)}"
+            f"sizes must be {items:,} whole numbers from 1 on, one per item, got {shown(sizes)}"
         )
     total = given.sum(dtype=np.float64)  # integers could wrap around
     if total >= 2**31:

@@ -378,6 +378,6 @@ def test_similarity_refuses_politely(make_posterior, monkeypatch):
         with pytest.raises(ValueError, match="rows must be"):
             posterior.similarity(rows=rows)
     monkeypatch.setattr(mixwood._support.memory, "available_bytes", lambda: 1000)
-    with pytest.raises(MemoryError, match=r"12 items needs .* 0\.0 GiB are available; .*rows="):
+    with pytest.raises(MemoryError, match=r"12 items needs .* 0\.0 MiB are available; .*rows="):
         posterior.similarity()
     assert posterior.similarity(rows=[0, 5]).shape == (2, 2)

@@ -89,7 +89,7 @@ def test_expected_loss_is_the_mean_over_draws(loss):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: binder([0, 1], [0, 1, 2]), r"b must have 2 labels, one an item, got 3"),
+        (lambda: binder([0, 1], [0, 1, 2]), r"b must have 2 labels, one per item, got 3"),
         (lambda: binder([0.5, 1], [0, 1]), "a must be whole numbers"),
         (lambda: binder([0, 1], [[0], [1]]), "b must be whole numbers"),
         (lambda: expected_loss([0, 1], [0, 1]), r"draws must be .* shape \(\.\.\., n\)"),

@@ -1,4 +1,4 @@
-"""The command line, `mixwood`: one command a file.
+"""The command line, `mixwood`: one command per file.
 
 What commands need of the package is imported when they run, so that `mixwood --help` and the
 completion of the shell are quick.

@@ -1,4 +1,4 @@
-"""`mixwood demo`: all of it on data that the package makes."""
+"""`mixwood demo`: everything, on data that the package makes."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ __all__ = ["InputError", "Interruption", "interruptible", "plain_errors", "say",
 
 
 class InputError(ValueError):
-    """Something that the user gave is wrong; the message says what is right."""
+    """Something the user gave is wrong; the message says what is right."""
 
 
 class Interruption:
@@ -30,7 +30,7 @@ class Interruption:
 
     @property
     def exit_code(self) -> int:
-        """128 and the number of the signal, as shells have it."""
+        """128 plus the number of the signal, as shells have it."""
         return 128 + int(self.signal or signal.SIGINT)
 
 
@@ -41,7 +41,7 @@ def say(text: str = "") -> None:
 
 @contextmanager
 def plain_errors(debug: bool) -> Iterator[None]:
-    """End the command with one or two lines and an exit code instead of a traceback."""
+    """End the command with a line or two and an exit code instead of a traceback."""
     if debug:
         yield
         return
@@ -79,7 +79,7 @@ def _described(error: Exception) -> str:
 
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
-    """Let SIGTERM stop the command as Ctrl-C does; tell afterwards whether one came."""
+    """Let SIGTERM stop the command as Ctrl-C does; tell afterwards whether either came."""
     state = Interruption()
 
     def stop(number: int, _frame: FrameType | None) -> None:

@@ -11,7 +11,7 @@ from mixwood.cli.names import SAMPLERS, STARTS, completion, lookup
 
 __all__ = ["Chains", "Debug", "Draws", "Folder", "Jobs", "Json", "NoReport", "Quiet", "Seconds"]
 
-Draws = Annotated[int, typer.Option("--draws", min=1, help="Draws of each chain.")]
+Draws = Annotated[int, typer.Option("--draws", min=1, help="Draws per chain.")]
 Chains = Annotated[int, typer.Option("--chains", min=1, help="How many chains.")]
 Warmup = Annotated[int, typer.Option("--warmup", min=0, help="Iterations before the first draw.")]
 Thin = Annotated[int, typer.Option("--thin", min=1, help="Iterations from one draw to the next.")]
@@ -20,7 +20,7 @@ Jobs = Annotated[
 ]
 Seconds = Annotated[
     float | None,
-    typer.Option("--max-seconds", min=0.001, help="Stop after so long; the run can be resumed."),
+    typer.Option("--max-seconds", min=0.001, help="Stop after this long; the run can be resumed."),
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, help="The same seed gives the same draws.")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
+from mixwood._support.numbers import chance, count, duration, number
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -20,7 +22,7 @@ __all__ = ["as_json", "is_finished", "print_outcome", "resume_command"]
 
 
 def resume_command(folder: Path, draws: int | None = None) -> str:
-    """Return the command that goes on with a run."""
+    """Return the command that continues a run."""
     command = f"mixwood resume {shlex.quote(str(folder))}"
     return command if draws is None else f"{command} --draws {draws}"
 
@@ -80,11 +82,11 @@ def print_outcome(digest: Digest) -> None:
     """Print how many clusters, how sure, whether the chains agree, and the table of the chains."""
     posterior, about = digest.posterior, digest.about
     values, chances = digest.cluster_numbers
-    odds = ", ".join(f"{k} ({p:.0%})" for k, p in zip(values[:4], chances[:4], strict=True))
+    odds = ", ".join(f"{k:,} ({chance(p)})" for k, p in zip(values[:4], chances[:4], strict=True))
     seconds = posterior.settings.get("seconds")
-    time = "" if seconds is None else f" in {seconds:.1f} s"
+    time = "" if seconds is None else f" in {duration(seconds)}"
     typer.echo(
-        f"{posterior.n_chains} chains of {posterior.n_draws} draws{time}. "
+        f"{count('chain', posterior.n_chains)} of {count('draw', posterior.n_draws)}{time}. "
         f"Number of clusters: {odds}."
     )
     if about.known is not None:
@@ -98,6 +100,8 @@ def _print_table(summary: Any) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from mixwood.report.digest import SUMMARY_FORMATS
+
     console = Console()
     if not console.is_terminal:
         console.width = 100
@@ -106,6 +110,6 @@ def _print_table(summary: Any) -> None:
     for column in summary.columns:
         table.add_column(column, justify="right")
     for name, row in summary.iterrows():
-        cells = ["-" if value != value else f"{value:.4g}" for value in row]
+        cells = (SUMMARY_FORMATS.get(column, number)(value) for column, value in row.items())
         table.add_row(str(name), *cells)
     console.print(table)

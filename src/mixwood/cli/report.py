@@ -1,4 +1,4 @@
-"""`mixwood report`: the report of a run folder, made anew."""
+"""`mixwood report`: the report of a run folder, written again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mixwood resume`: a run goes on where it was left, or gets longer."""
+"""`mixwood resume`: a run continues where it stopped, or gets longer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def resume(
         int | None,
         typer.Option(
             min=1,
-            help="Draws each chain shall have in all: more than before extends a finished run.",
+            help="Draws per chain in total: more than before extends a finished run.",
             show_default=False,
         ),
     ] = None,
@@ -28,7 +28,7 @@ def resume(
     no_report: options.NoReport = False,
     debug: options.Debug = False,
 ) -> None:
-    """Go on with a run that was stopped, or extend a finished one."""
+    """Continue a run that was stopped, or extend a finished one."""
     from mixwood.cli.messages import plain_errors
 
     with plain_errors(debug):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from mixwood._support.numbers import count
 from mixwood.cli.messages import interruptible, say, warnings_to
 from mixwood.cli.outcome import as_json, is_finished, print_outcome, resume_command
 
@@ -21,7 +22,7 @@ __all__ = ["Wishes", "carry_out", "finish"]
 
 @dataclass(frozen=True)
 class Wishes:
-    """How a command shall tell what came out."""
+    """How a command reports what came out."""
 
     json: bool
     quiet: bool
@@ -31,7 +32,7 @@ class Wishes:
 def carry_out(run: Callable[[], Posterior], folder: RunFolder, wishes: Wishes) -> Posterior:
     """Run chains and tell what came out.
 
-    After a signal the command ends with the exit code of that signal, and says how to go on.
+    After a signal, the command ends with the exit code of that signal and says how to continue.
     """
     posterior = None
 
@@ -65,9 +66,9 @@ def _tell_interruption(
     if not folder.can_resume:
         say(f"stopped by {signal} before there was anything to keep")
         return
-    kept = "" if posterior is None else f", {posterior.n_draws} draws of each chain kept"
+    kept = "" if posterior is None else f", {count('draw', posterior.n_draws)} of each chain kept"
     folder.warn(f"stopped by {signal}{kept}")
-    say(f"to go on: {resume_command(folder.path)}")
+    say(f"to continue: {resume_command(folder.path)}")
     if not wishes.json:
         return
     if posterior is None:
@@ -94,7 +95,7 @@ def finish(posterior: Posterior, folder: RunFolder, wishes: Wishes) -> None:
         typer.echo(f"folder: {folder.path}" + ("" if report is None else f"   report: {report}"))
         typer.echo(f'read it back: mixwood.load("{folder.path}")')
         if not is_finished(posterior):
-            typer.echo(f"go on: {resume_command(folder.path)}")
+            typer.echo(f"continue: {resume_command(folder.path)}")
         elif digest.verdict.draws_advised is not None:
             longer = resume_command(folder.path, digest.verdict.draws_advised)
             typer.echo(f"run longer: {longer}")

@@ -1,4 +1,4 @@
-"""Runs kept on disk, one file each, so that an interrupted experiment goes on."""
+"""Runs kept on disk, one file each, so that an interrupted experiment can continue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["RunCache", "digest_of_data"]
 
 @dataclass(frozen=True)
 class RunCache:
-    """A folder of runs, found by all that decides what a run is.
+    """A folder of runs, found by everything that decides what a run is.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class RunCache:
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
 
     def read(self, identity: dict[str, Any]) -> Run | None:
-        """Return the run, or None if it is not here (or its file is no good)."""
+        """Return the run, or None if it is not here (or its file is damaged)."""
         try:
             with self.path(identity).open("rb") as file, np.load(file) as arrays:
                 stored = json.loads(str(arrays["description"]))
@@ -51,7 +51,7 @@ class RunCache:
             return None
 
     def write(self, identity: dict[str, Any], run: Run) -> None:
-        """Keep a run; whoever interrupts this leaves no half file under its name."""
+        """Keep a run; an interruption leaves no half-written file under its name."""
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.path(identity)
         description = json.dumps({"identity": identity, "summary": run.summary})

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mixwood._support.numbers import count, number
+
 if TYPE_CHECKING:
     from mixwood.experiments.protocol import Budget, Experiment
     from mixwood.experiments.running import Results
@@ -32,9 +34,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="About a minute, to see it work.")] = False,
     full: Annotated[bool, typer.Option("--full", help="As long as in the paper.")] = False,
     seconds: Annotated[
-        float | None, typer.Option(min=0.001, help="CPU seconds of each run, in place of these.")
+        float | None, typer.Option(min=0.001, help="CPU seconds per run, instead of these.")
     ] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="Repeats, likewise.")] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Repeats, instead of these.")] = None,
     folder: Annotated[
         Path, typer.Option(help="Where to write; runs that are there already are kept.")
     ] = Path("mixwood-reproduce"),
@@ -42,10 +44,10 @@ def reproduce(
         Path | None, typer.Option(help="The folder of the NIPS corpus (nips only).")
     ] = None,
 ) -> None:
-    """Run one of the paper's experiments; show its table with the paper's figures beside ours.
+    """Run one of the paper's experiments; show its table with the paper's figures next to ours.
 
     Runs are timed in CPU seconds of one thread, one after the other. An experiment that was
-    interrupted goes on where it was when it is started again with the same options.
+    interrupted continues where it stopped when it is started again with the same options.
     """
     from mixwood.experiments.running import run_experiment
 
@@ -78,8 +80,8 @@ def _write(experiment: Experiment, budget: Budget, results: Results, target: Pat
     from mixwood.experiments.table import markdown
 
     text = (
-        f"# {experiment.title}\n\nFor each sampler {budget.repeats} run(s) of {budget.seconds:g} "
-        f"CPU seconds, the first half as warm-up.\n{_conditions()}\n"
+        f"# {experiment.title}\n\nFor each sampler {count('run', budget.repeats)} of "
+        f"{number(budget.seconds)} CPU seconds, the first half as warm-up.\n{_conditions()}\n"
         "Mean (standard deviation) over runs; log r over all proposals.\n\n"
         + markdown(experiment.cases, results)
     )

@@ -21,7 +21,7 @@ __all__ = ["average_trace", "draw"]
 
 
 def draw(experiment: Experiment, results: Results) -> dict[str, Figure]:
-    """Return the pictures by name: `scatter` if there are points to show, and one a case."""
+    """Return the pictures by name: `scatter` if there are points to show, and one per case."""
     pictures: dict[str, Figure] = {}
     if experiment.scatter is not None:
         pictures["scatter"], axes = _figure()
@@ -47,7 +47,7 @@ def _draw_scatter(axes: Axes, X: FloatArray, truth: IntArray) -> None:
 
 
 def average_trace(runs: Sequence[Run], times: FloatArray) -> FloatArray:
-    """Return the mean log joint over runs at `times`: of each its last state before.
+    """Return the mean log joint over runs at `times`, each by its last state before then.
 
     Examples
     --------

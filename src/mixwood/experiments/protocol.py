@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Arm", "Budget", "Case", "Experiment", "Run", "TimedChain", "timed_run"]
 
-#: A trace is kept at so many times, evenly spaced on the logarithmic axis of the pictures.
+#: A trace is kept at this many times, evenly spaced on the logarithmic axis of the pictures.
 TRACE_POINTS = 400
 
 
@@ -74,7 +74,7 @@ class Run:
     summary : dict of str to float
         ``max_log_lik``, ``ess`` (of the number of clusters, second half of the run; NaN if that
         never changes), ``log_r`` and ``log_r_sd`` over ``proposals`` of splits and merges,
-        ``seconds`` an iteration, ``iterations``, ``clusters`` (mean of the second half) and
+        ``seconds`` per iteration, ``iterations``, ``clusters`` (mean of the second half) and
         ``start_log_lik``.
     times, log_joint : array
         The trace: the log joint at some times, in CPU seconds.
@@ -87,10 +87,10 @@ class Run:
 
 @dataclass(repr=False)
 class TimedChain:
-    """A chain with a stopwatch: CPU seconds of this thread. Looking at it is off the clock.
+    """A chain with a stopwatch: CPU seconds of this thread. Looking at it does not count.
 
-    What the sampler prepares (a guide tree, the first trees) counts, the start does not: all
-    samplers have the same one.
+    What the sampler prepares (a guide tree, the first trees) counts; the start does not: it
+    is the same for all samplers.
 
     Examples
     --------

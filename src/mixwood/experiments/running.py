@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixwood._support.numbers import count
 from mixwood.core import bind_family
 from mixwood.experiments.cache import RunCache, digest_of_data
 from mixwood.experiments.protocol import Arm, Budget, Case, Experiment, Run, TimedChain, timed_run
@@ -51,16 +52,17 @@ class Display:
             yield self
 
     def advance(self, what: str, timed: TimedChain) -> None:
-        """Tell how far the present run is."""
+        """Tell how far the current run is."""
         done = self._done * self._seconds + min(timed.seconds, self._seconds)
-        state = f"{what}: {timed.clusters[-1]} clusters, joint {timed.log_joint[-1]:.1f}"
+        clusters = count("cluster", timed.clusters[-1])
+        state = f"{what}: {clusters}, log joint {timed.log_joint[-1]:,.1f}"
         self._bar.update(self._task, completed=done, description=state)
 
     def finish(self, what: str, run: Run, cached: bool) -> None:
         """Tell that a run is done."""
         self._done += 1
         self._bar.update(self._task, completed=self._done * self._seconds)
-        told = f"max log-lik {run.summary['max_log_lik']:.1f}{' (kept)' if cached else ''}"
+        told = f"max log-lik {run.summary['max_log_lik']:,.1f}{' (kept)' if cached else ''}"
         self._console.print(f"{self._done}/{self._runs} {what}: {told}", soft_wrap=True)
 
 
@@ -99,7 +101,7 @@ def _run_case(
     family = bind_family(prepared.model, data)
     starts = _starts(prepared, seeds, family)
     runs: dict[str, list[Run]] = {arm.name: [] for arm in case.arms}
-    # Repeat after repeat, so that a machine that is busy for a while is so for all samplers.
+    # Repeat after repeat, so that a machine that is busy for a while is busy for all samplers.
     for seed in range(budget.repeats):
         for arm in case.arms:
             what = f"{case.name}, {arm.name}, seed {seed}"
@@ -117,7 +119,7 @@ def _run_case(
 
 
 def _identity(case: Case, data: str, arm: Arm, seed: int, seconds: float) -> dict[str, Any]:
-    """Return all that decides what a run is."""
+    """Return everything that decides what a run is."""
     from mixwood._support.versions import versions
 
     return {

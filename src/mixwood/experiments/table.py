@@ -1,4 +1,4 @@
-"""The tables, in the paper's layout: our figures with the paper's beside them."""
+"""The tables, in the paper's layout: our figures with the paper's next to them."""
 
 from __future__ import annotations
 
@@ -102,6 +102,11 @@ def _cell(name: str, found: Figures) -> str:
     mean, deviation = found.get(name, (float("nan"), float("nan")))
     if not np.isfinite(mean):
         return "-"
-    digits = {"max_log_lik": ",.1f", "ess": ",.1f", "log_r": ",.1f", "seconds": ".3g"}[name]
-    spread = f" ({deviation:{digits.replace('.3g', '.2g')}})" if np.isfinite(deviation) else ""
-    return f"{mean:{digits}}{spread}"
+    if name == "seconds":
+        shown = [
+            np.format_float_positional(value, digits, fractional=False, trim="-")
+            for value, digits in ((mean, 3), (deviation, 2))
+        ]
+    else:
+        shown = [f"{value:,.1f}" for value in (mean, deviation)]
+    return f"{shown[0]} ({shown[1]})" if np.isfinite(deviation) else shown[0]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from mixwood._support.memory import available_bytes
+from mixwood._support.warn import warn
 
 if TYPE_CHECKING:
     from mixwood.likelihoods.base import Likelihood
@@ -41,13 +41,12 @@ def warn_of_cost(likelihood: Likelihood, n_rows: int) -> None:
     if work < _WIDE or seconds < _LONG:
         return
     memory = 16 * n_rows * numbers  # a tree has twice as many nodes as rows
-    warnings.warn(
+    warn(
         f"this will take long: each cluster of {type(likelihood).__name__} on X keeps {numbers:,} "
         f"numbers. Expect about {_time(seconds)} before a chain's first draw, up to "
         f"{_time(seconds / 4)} per iteration, and {_size(memory)} of memory per chain. "
         f"{likelihood.advice_if_wide}",
         RuntimeWarning,
-        stacklevel=3,
     )
 
 

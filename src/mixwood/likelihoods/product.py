@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ import numpy as np
 
 from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood._support.warn import warn
 from mixwood.input.categories import Categories
 from mixwood.likelihoods.base import Column, Likelihood, Parameters
 from mixwood.likelihoods.cost import warn_of_cost
@@ -152,7 +152,7 @@ class Product(Likelihood):
         notes = product.notes or {}
         unused = ", ".join(f"{c!r} ({why})" for c, why in notes.items() if c not in used)
         if unused:
-            warnings.warn(f"columns left out: {unused}", UserWarning, stacklevel=2)
+            warn(f"columns left out: {unused}", UserWarning)
         return product
 
     def explain(self) -> str:

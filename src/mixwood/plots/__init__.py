@@ -1,4 +1,4 @@
-"""Pictures of a posterior, one a file. Nothing is shown by itself: axes are returned."""
+"""Pictures of a posterior, one per file. Nothing is shown by itself: axes are returned."""
 
 from mixwood.plots.clusters import plot_clusters
 from mixwood.plots.dendrogram import plot_dendrogram

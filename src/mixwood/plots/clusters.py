@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.checks import whole_number
+from mixwood._support.numbers import count, percent
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.plots.plane import Plane, plane_of
-from mixwood.plots.style import COLOURS, axes_or_new, colour, counted, marker, sample_of
+from mixwood.plots.style import COLOURS, axes_or_new, colour, marker, sample_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,9 +21,9 @@ __all__ = ["plot_clusters"]
 
 #: Items whose cluster is less probable than this are drawn hollow.
 UNSURE = 0.9
-#: How many draws the density is a mean of: more cannot be told apart in a picture.
+#: How many draws the density is a mean of: more would look the same in a picture.
 _DENSITY_DRAWS = 200
-#: The most clusters that a legend names: more are not told apart by eye.
+#: The most clusters that a legend names: more cannot be told apart by eye.
 _MOST_NAMED = 20
 #: Of the mark of a weighted leaf.
 _LARGEST_AREA = 400.0
@@ -59,10 +60,10 @@ def plot_clusters(
             _draw_contours(ax, posterior, plane)
         _draw_scatter(ax, plane, labels, sure)
     _name_clusters(ax, sizes)
-    share = np.average(~sure, weights=plane.sizes)
-    unsure = "" if sure.all() else f"; hollow: {share:.0%} unsure"
+    share = float(np.average(~sure, weights=plane.sizes))
+    unsure = "" if sure.all() else f"; hollow: {percent(share)} unsure"
     ax.set(xlabel=plane.names[0], ylabel=plane.names[1] or "density")
-    number = counted(len(sizes), "cluster")
+    number = count("cluster", len(sizes))
     ax.set_title(f"{_items_drawn(posterior, plane)}, {number}{unsure}", fontsize="medium")
     return ax
 
@@ -70,9 +71,9 @@ def plot_clusters(
 def _items_drawn(posterior: Posterior, plane: Plane) -> str:
     """Return how many there are in the picture: "1,300 items", "900 rows in 40 leaves"."""
     if not posterior.of_leaves:
-        return counted(len(plane.points), "item", posterior.n_items)
-    leaves = counted(len(plane.points), "leaf", posterior.n_items, plural="leaves")
-    return f"{counted(int(plane.sizes.sum()), 'row')} in {leaves}"
+        return count("item", len(plane.points), of=posterior.n_items)
+    leaves = count("leaf", len(plane.points), of=posterior.n_items, plural="leaves")
+    return f"{count('row', int(plane.sizes.sum()))} in {leaves}"
 
 
 def _draw_scatter(ax: Axes, plane: Plane, labels: IntArray, sure: Any) -> None:
@@ -106,7 +107,7 @@ def _areas(sizes: IntArray) -> FloatArray:
 
 
 def _name_clusters(ax: Axes, sizes: IntArray) -> None:
-    """Say in a legend beside the axes which mark is which cluster of `describe`."""
+    """Say in a legend next to the axes which mark is which cluster of `describe`."""
     handles = list(ax.get_legend_handles_labels()[0])
     named = len(sizes) <= _MOST_NAMED
     if named:
@@ -127,7 +128,7 @@ def _name_clusters(ax: Axes, sizes: IntArray) -> None:
 def _draw_line(
     ax: Axes, posterior: Posterior, plane: Plane, labels: IntArray, sure: Any, density: bool
 ) -> None:
-    """Draw a histogram, clusters on top of each other, the density, and a mark per item below."""
+    """Draw a histogram of stacked clusters, the density, and below them one mark per item."""
     values = plane.points[:, 0]
     edges = _bin_edges(values)
     top = np.zeros(len(edges) - 1)
@@ -158,7 +159,7 @@ def _bin_edges(values: FloatArray) -> FloatArray:
 
 
 def _draw_contours(ax: Axes, posterior: Posterior, plane: Plane) -> None:
-    """Draw where the predictive density is that of the 1st, 10th and 50th per cent of the items."""
+    """Draw where the predictive density is at the 1st, 10th and 50th percentile of the items."""
     few = _few_draws(posterior)
     across, up = _grid(plane.points[:, 0], 90), _grid(plane.points[:, 1], 90)
     places = np.stack(np.meshgrid(across, up), axis=-1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood.plots.style import COLOURS, axes_or_new, legend_above
+from mixwood.plots.style import COLOURS, axes_or_new, legend_above, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_n_clusters"]
 
-#: More bars than this are not told apart: a bar then stands for several numbers.
+#: More bars than this cannot be told apart: a bar then stands for several numbers.
 _MOST_BARS = 60
 
 
@@ -37,11 +37,12 @@ def plot_n_clusters(posterior: Posterior, ax: Axes | None = None) -> Axes:
             label = "_" if k else "each chain"  # one entry of the legend for all
             ax.hlines(share, left, right, "black", lw=1, alpha=0.45, label=label)
         legend_above(ax)
-    several = f" ({step} to a bar)" if step > 1 else ""
+    several = f" ({step:,} per bar)" if step > 1 else ""
     ax.set(xlabel=f"number of clusters{several}", ylabel="posterior probability")
-    margin = max(0.2, 1.6 - len(firsts) / 2)  # a single bar is not as wide as the picture
+    margin = max(0.2, 1.6 - len(firsts) / 2)  # a single bar is not to be as wide as the picture
     ax.set_xlim(left[0] - margin, right[-1] + margin)
     ax.set_ylim(0, None)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    plain_ticks(ax.xaxis)
     ax.yaxis.set_major_formatter(PercentFormatter(1))
     return ax

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from mixwood._support.numbers import percent
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items, item_sizes
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _indicators(column: FloatArray) -> FloatArray:
 
 
 def _column_means(table: FloatArray, sizes: IntArray) -> FloatArray:
-    """Return the means of what is not missing, 0 where all is."""
+    """Return the means of what is not missing, 0 where everything is."""
     there = ~np.isnan(table)
     return np.asarray(sizes @ np.where(there, table, 0.0) / np.maximum(sizes @ there, 1))
 
@@ -120,8 +121,8 @@ def _components(table: Any, sizes: IntArray) -> Plane:
     points = points * np.where(points[np.argmax(np.abs(points), axis=0), [0, 1]] < 0, -1, 1)
     shares = values**2 / variance if variance > 0 else np.zeros(2)
     names = (
-        f"first component ({shares[0]:.0%} of variance)",
-        f"second component ({shares[1]:.0%})",
+        f"first component ({percent(shares[0])} of variance)",
+        f"second component ({percent(shares[1])})",
     )
     return Plane(points, names, False, sizes)
 

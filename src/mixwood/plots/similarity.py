@@ -1,4 +1,4 @@
-"""Which items are in one cluster."""
+"""Which items share a cluster."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mixwood._support.checks import whole_number
+from mixwood._support.numbers import count
 from mixwood._support.types import FloatArray, IntArray
-from mixwood.plots.style import axes_or_new, counted, sample_of
+from mixwood.plots.style import axes_or_new, sample_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +30,7 @@ def plot_similarity(posterior: Posterior, ax: Axes | None = None, max_items: int
     )
     bar = ax.get_figure().colorbar(image, ax=ax, shrink=0.85)  # type: ignore[union-attr]
     bar.set_label("probability of one cluster")
-    title = counted(len(items), "item", posterior.n_items)
+    title = count("item", len(items), of=posterior.n_items)
     ax.set(title=f"{title}, sorted", xticks=[], yticks=[])
     ax.title.set_fontsize("medium")
     return ax

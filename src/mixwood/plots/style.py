@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from mixwood._support.types import IntArray
 
@@ -16,9 +17,9 @@ __all__ = [
     "MIXED_COLOUR",
     "axes_or_new",
     "colour",
-    "counted",
     "legend_above",
     "marker",
+    "plain_ticks",
     "sample_of",
 ]
 
@@ -35,14 +36,14 @@ def colour(k: int) -> str:
 
 
 def marker(k: int) -> str:
-    """Return the marker of cluster `k`: another one each time the colours have been used up."""
+    """Return the marker of cluster `k`: a new one each time the colours are used up."""
     return MARKERS[(k // len(COLOURS)) % len(MARKERS)]
 
 
 def axes_or_new(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
     """Return `ax`, or the axes of a new figure.
 
-    It is one of pyplot's, as notebooks show those at the end of a cell.
+    The figure is one of pyplot's: notebooks show those at the end of a cell.
     """
     if ax is not None:
         return ax
@@ -66,7 +67,7 @@ def sample_of(n: int, most: int) -> IntArray:
     return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
 
 
-def counted(n: int, noun: str, of: Any = None, plural: str | None = None) -> str:
-    """Return a number with its noun: "1 item", "1,300 items", "500 of 1,300 items"."""
-    shown = f"{n:,}" if of is None or of == n else f"{n:,} of {of:,}"
-    return f"{shown} {noun}" if shown == "1" else f"{shown} {plural or noun + 's'}"
+def plain_ticks(*axes: Axis) -> None:
+    """Write the numbers along axes with separators of thousands, and whole: not as 1e6 + 234."""
+    for axis in axes:
+        axis.set_major_formatter("{x:,.10g}")

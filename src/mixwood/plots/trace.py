@@ -1,4 +1,4 @@
-"""How a quantity went, chain by chain."""
+"""How a quantity moved, chain by chain."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.checks import shown
-from mixwood.plots.style import COLOURS, axes_or_new, colour, legend_above
+from mixwood.plots.style import COLOURS, axes_or_new, colour, legend_above, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ _TITLES = {
 
 
 def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = None) -> Axes:
-    """Draw one line a chain; see `Posterior.plot_trace`."""
+    """Draw one line per chain; see `Posterior.plot_trace`."""
     from matplotlib.ticker import MaxNLocator
 
     values = _values(posterior, name)
@@ -45,6 +45,7 @@ def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if values.dtype.kind == "i":
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    plain_ticks(ax.xaxis, ax.yaxis)
     if 1 < chains <= len(COLOURS):
         legend_above(ax)
     return ax

@@ -17,7 +17,7 @@ __all__ = ["summary"]
 
 COLUMNS = ("mean", "sd", "q5", "q95", "ess_bulk", "ess_tail", "r_hat")
 
-#: Below this many draws a chain, ArviZ has no diagnostics.
+#: Below this many draws per chain, ArviZ has no diagnostics.
 _FEWEST_DRAWS = 4
 
 

@@ -24,7 +24,7 @@ _HEADER = ("documents", "words", "entries")
 
 
 def read(raw: bytes, name: str) -> csr_array:
-    """Return the counts, one row a document."""
+    """Return the counts, one row per document."""
     import pandas
     from scipy.sparse import csr_array
 
@@ -75,7 +75,7 @@ def _refuse_outside(numbers: np.ndarray, most: int, what: str, name: str) -> Non
 
 
 def vocabulary_beside(source: str) -> str | None:
-    """Return the vocabulary that lies beside ``docword.NAME.txt``, if there is one."""
+    """Return the vocabulary next to ``docword.NAME.txt``, if there is one."""
     path = Path(source).expanduser()
     if not path.name.startswith("docword."):
         return None
@@ -84,12 +84,12 @@ def vocabulary_beside(source: str) -> str | None:
 
 
 def read_words(source: str, width: int) -> tuple[str, ...]:
-    """Return the words of a vocabulary, one a line, which must be as many as columns."""
+    """Return the words of a vocabulary, one per line, as many as there are columns."""
     try:
         lines = read_bytes(source, source).decode().splitlines()
     except UnicodeDecodeError as error:
         raise ReadError(f"{source} is not text in UTF-8: {error}") from error
     words = tuple(line.strip() for line in lines if line.strip())
     if len(words) != width:
-        raise ReadError(f"{source} must name {width:,} words, one a line, it has {len(words):,}")
+        raise ReadError(f"{source} must name {width:,} words, one per line, it has {len(words):,}")
     return words

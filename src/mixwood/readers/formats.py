@@ -1,4 +1,4 @@
-"""Which reader reads a file: told by its name, else by what it begins with."""
+"""Which reader reads a file: told by its name, or else by how it begins."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def read(
         Whether the first line of a text table names the columns; by default it does unless it
         holds only numbers, and those are not 0, 1, 2, ...
     words : str, optional
-        A file that names the columns of sparse counts, one a line; by default the
-        ``vocab.NAME.txt`` beside a ``docword.NAME.txt``.
+        A file that names the columns of sparse counts, one per line; by default
+        the ``vocab.NAME.txt`` next to a ``docword.NAME.txt``.
 
     Returns
     -------

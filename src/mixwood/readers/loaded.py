@@ -22,7 +22,7 @@ class Loaded:
     Attributes
     ----------
     values : pandas.DataFrame or csr_array
-        One row an item.
+        One row per item.
     source : str
         What to call the file.
     format : str
@@ -30,7 +30,7 @@ class Loaded:
     words : tuple of str, optional
         The names of the columns of sparse counts.
     others : dict of str to array
-        More arrays of the file with one entry a row, such as known labels.
+        More arrays of the file with one entry per row, such as known labels.
     """
 
     values: Any

@@ -90,7 +90,7 @@ def _header(raw: bytes, name: str) -> _Header:
 
 
 def _lines(header: _Header, width: int, name: str) -> NDArray[np.float64]:
-    """Return the numbers of the body, which has so many in each line."""
+    """Return the numbers of the body, which has `width` of them in each line."""
     import pandas
 
     each = "one number" if width == 1 else f"{width} numbers, the first two whole"

@@ -30,7 +30,7 @@ def read_npy(raw: bytes, name: str) -> Any:
 
 
 def read_npz(raw: bytes, name: str) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """Return the matrix in a ``.npz`` file, and the other arrays that have an entry a row.
+    """Return the matrix in a ``.npz`` file, and the other arrays that have one entry per row.
 
     What ``scipy.sparse.save_npz`` writes is read as a sparse matrix.
     """

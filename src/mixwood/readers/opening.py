@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mixwood._support.memory import available_bytes
+from mixwood._support.numbers import memory
 from mixwood.readers.loaded import ReadError
 
 __all__ = ["check_size", "read_bytes", "size_limit"]
 
-#: A compressed file may grow so many times without being suspect: text of numbers grows 2 to 20
+#: A compressed file may grow by this factor without being suspect: text of numbers grows 2 to 20
 #: times, and deflate cannot do more than 1,032.
 LARGEST_GROWTH = 500
 SMALL = 100 * 2**20
@@ -22,7 +23,7 @@ _PIECE = 2**22
 
 
 def size_limit() -> int:
-    """Return how many bytes a file may take: half of the memory that there is.
+    """Return how many bytes a file may take: half of the memory that is free.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def check_size(needed: int, name: str, what: str) -> None:
     limit = size_limit()
     if needed > limit:
         raise ReadError(
-            f"{name}: {what} would take {_readable(needed)} of memory, and {_readable(limit)} are "
+            f"{name}: {what} would take {memory(needed)} of memory, and {memory(limit)} are "
             "free for it"
         )
 
@@ -110,7 +111,3 @@ def _decompressed(raw: bytes, name: str) -> bytes:
     except (EOFError, OSError, zlib.error) as error:
         raise ReadError(f"{name} is a damaged gzip file: {error}") from error
     return b"".join(pieces)
-
-
-def _readable(size: int) -> str:
-    return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"

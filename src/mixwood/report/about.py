@@ -1,4 +1,4 @@
-"""What a report tells of the data beside the draws: where they came from, known labels, words."""
+"""What a report says about the data besides the draws: their origin, known labels, words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mixwood._support.numbers import count
 from mixwood.partitions import adjusted_rand
 from mixwood.store.atomic_files import read_json
 
@@ -43,7 +44,7 @@ class Known:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of the data of a run.
+    """What is known about the data of a run.
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class About:
 
     @classmethod
     def read(cls, path: Path, items: int) -> About:
-        """Return what `text` made for a run of `items` items, or raise a ValueError."""
+        """Return what `text` made for a run of this many items, or raise a ValueError."""
         content = read_json(path)
         try:
             known = content.get("known")
@@ -95,7 +96,7 @@ def _known(content: dict[str, Any], items: int) -> Known:
     levels = [_text(level) for level in content["levels"]]
     codes = content["codes"]
     if len(codes) != items:
-        raise ValueError(f"it has {len(codes)} labels for {items} items")
+        raise ValueError(f"it has {count('label', len(codes))} for {count('item', items)}")
     if not all(type(code) is int and 0 <= code < len(levels) for code in codes):
         raise ValueError("its labels must be numbers of levels")
     return Known(_text(content["name"]), codes, levels)

@@ -72,6 +72,12 @@
   const names = element("g", { class: "names" }, window_);
   const lines = new Map();
 
+  // Numbers for readers: counts with separators, others to three digits, percentages whole.
+  const grouped = (count) => count.toLocaleString("en");
+  const rounded = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
+  const percent = (chance) =>
+    chance < 0.01 ? "< 1%" : chance > 0.99 ? "> 99%" : `= ${Math.round(100 * chance)}%`;
+
   function drawAxis() {
     const values = [0, 1];
     for (let value = 10; value < highest; value *= 10) values.push(value);
@@ -120,7 +126,7 @@
         x: x, y: BOX.bottom + 12, "text-anchor": "end", "dominant-baseline": "middle",
         transform: `rotate(-90 ${x} ${BOX.bottom + 12})`,
       }, names);
-      text.textContent = count === 1 ? tree.rows[nodes[k][START]] : `(${count})`;
+      text.textContent = count === 1 ? tree.rows[nodes[k][START]] : `(${grouped(count)})`;
     }
   }
 
@@ -174,10 +180,10 @@
     const [start, end, height, chance] = nodes[k];
     const count = end - start;
     panel.textContent = "";
-    let first = count === 1 ? "One item." : `${count.toLocaleString("en")} items.`;
+    let first = count === 1 ? "1 item." : `${grouped(count)} items.`;
     if (chance !== null) {
-      first += ` Probability that they are one cluster, given the tree: P(h) = ${chance}.`;
-      first += ` Height ${height}.`;
+      first += ` Probability that they are one cluster, given the tree: P(h) ${percent(chance)}.`;
+      first += ` Height ${rounded(height)}.`;
     }
     said(first, "soft");
     const within = new Map();
@@ -185,10 +191,12 @@
       within.set(tree.clusters[i], (within.get(tree.clusters[i]) || 0) + 1);
     }
     const parts = [...within].sort((a, b) => b[1] - a[1]);
-    said("In the estimate: " + parts.slice(0, 6).map((p) => `cluster ${p[0]} (${p[1]})`).join(", ")
-      + (parts.length > 6 ? `, and ${parts.length - 6} more clusters.` : "."), "soft");
+    const listed = parts.slice(0, 6).map((p) => `cluster ${p[0]} (${grouped(p[1])})`).join(", ");
+    const more = parts.length - 6;
+    said(`In the estimate: ${listed}`
+      + (more > 0 ? `, and ${grouped(more)} more cluster${more > 1 ? "s" : ""}.` : "."), "soft");
     const members = tree.rows.slice(start, Math.min(end, start + 24)).sort((a, b) => a - b);
-    said(`Rows ${members.join(", ")}${count > 24 ? ", ..." : ""}`, "soft");
+    said(`Row${count > 1 ? "s" : ""} ${members.join(", ")}${count > 24 ? ", ..." : ""}`, "soft");
   }
 
   function step(key) {

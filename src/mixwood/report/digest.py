@@ -1,13 +1,15 @@
-"""What reports and commands tell of a run, computed once."""
+"""What reports and commands say about a run, computed once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mixwood._support.numbers import number
 from mixwood.report.about import About
 from mixwood.report.verdict import Verdict, judge
 
@@ -15,15 +17,23 @@ if TYPE_CHECKING:
     from mixwood._support.types import FloatArray, IntArray
     from mixwood.posterior.posterior import Posterior
 
-__all__ = ["Digest"]
+__all__ = ["SUMMARY_FORMATS", "Digest"]
 
-#: The estimate, and what is seen through it, use draws with at most so many labels in all.
+#: The estimate, and what is seen through it, use draws with at most this many labels in all.
 MOST_LABELS = 10**7
+
+
+#: How numbers of `Posterior.summary` are written that are not written as others are.
+SUMMARY_FORMATS: dict[str, Callable[[float], str]] = {
+    "ess_bulk": lambda size: number(np.round(size)),
+    "ess_tail": lambda size: number(np.round(size)),
+    "r_hat": lambda r_hat: f"{r_hat:.3f}" if np.isfinite(r_hat) else number(r_hat),
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """A posterior with what is known of its data, and what is told of both.
+    """A posterior with what is known about its data, and what is said about both.
 
     Attributes
     ----------
@@ -36,7 +46,7 @@ class Digest:
 
     @cached_property
     def thinned(self) -> Posterior:
-        """The posterior, without some of its draws if there are too many labels for estimates."""
+        """The posterior, thinned if its draws hold too many labels for estimates."""
         each = max(1, MOST_LABELS // (self.posterior.n_chains * self.posterior.n_items))
         return self.posterior.thinned(each)
 
@@ -64,6 +74,6 @@ class Digest:
 
     @cached_property
     def adjusted_rand(self) -> float | None:
-        """How far the estimate agrees with labels known beforehand."""
+        """How well the estimate agrees with labels known beforehand."""
         known = self.about.known
         return None if known is None else known.adjusted_rand(self.estimate)

@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mixwood._support.numbers import count
 from mixwood.report.about import About
 from mixwood.report.digest import Digest
 from mixwood.report.pieces import data_block, escaped, paragraph
@@ -34,13 +35,13 @@ def write_report(
     Parameters
     ----------
     posterior : Posterior
-        The run. Without data, what needs them is left out and the report says so.
+        The run. Without its data, what needs them is left out, and the report says so.
     path : path
         The file, replaced if it exists.
     about : About, optional
         Where the data came from, known labels, words.
     folder : str, optional
-        The run folder, to be named in commands that go on with it.
+        The run folder, to be named in commands that continue it.
 
     Examples
     --------
@@ -83,7 +84,9 @@ def render(digest: Digest, folder: str | None = None) -> str:
         subtitle=_subtitle(digest.posterior),
         navigation=" ".join(f'<a href="#{key}">{escaped(short)}</a>' for key, short, _ in sections),
         sections="\n".join(text for _, _, text in sections),
-        footer=paragraph(f"Made by mixwood {__version__}. This file is whole: it loads nothing."),
+        footer=paragraph(
+            f"Made by mixwood {__version__}. This file is self-contained: it loads nothing."
+        ),
         data="" if tree is None else data_block("tree-data", tree),
         script=script,
     )
@@ -108,10 +111,11 @@ def _filled(template: str, **parts: str) -> str:
 
 
 def _subtitle(posterior: Posterior) -> str:
-    columns = "" if posterior.X is None else f" and {posterior.X.shape[1]:,} columns"
-    rows = f"{posterior.item_sizes.sum():,} rows"
-    leaves = f" (in {posterior.n_items:,} weighted leaves)" if posterior.of_leaves else ""
+    columns = "" if posterior.X is None else f" and {count('column', int(posterior.X.shape[1]))}"
+    rows = count("row", int(posterior.item_sizes.sum()))
+    leaves = count("weighted leaf", posterior.n_items, plural="weighted leaves")
     return paragraph(
-        f"{rows}{columns}{leaves}; {posterior.n_chains} chains of {posterior.n_draws:,} draws",
+        f"{rows}{columns}{f' (in {leaves})' if posterior.of_leaves else ''}; "
+        f"{count('chain', posterior.n_chains)} of {count('draw', posterior.n_draws)}",
         "soft",
     )

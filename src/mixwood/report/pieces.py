@@ -6,9 +6,13 @@ import base64
 import html
 import io
 import json
+import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mixwood._support.numbers import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +23,6 @@ __all__ = [
     "paragraph",
     "picture",
     "section",
-    "shown_number",
     "table",
     "with_intervals",
 ]
@@ -57,28 +60,24 @@ def picture(figure: Figure, description: str) -> str:
     )
 
 
-def shown_number(value: Any) -> str:
-    """Return a number as a reader wants it.
+def table(
+    frame: Any,
+    key: str,
+    caption: str,
+    index: str = "",
+    formats: Mapping[str, Callable[[float], str]] | None = None,
+) -> str:
+    """Return a pandas table; a long one unfolds, a wide one scrolls.
 
-    Examples
-    --------
-    >>> shown_number(1234567.0), shown_number(0.0312345), shown_number(float("nan"))
-    ('1,234,567', '0.0312', '-')
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    key, caption, index : str
+        Of the element, of the table, of the column that names its rows.
+    formats : dict of str to function, optional
+        How the numbers of a column are written, where not as others are.
     """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-        return str(value)
-    number = float(value)
-    if np.isnan(number):
-        return "-"
-    if np.isinf(number):
-        return "∞" if number > 0 else "-∞"
-    if number == round(number) and abs(number) < 1e15:
-        return f"{int(number):,}"
-    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.3g}"
-
-
-def table(frame: Any, key: str, caption: str, index: str = "") -> str:
-    """Return a pandas table; a long one unfolds, a wide one scrolls."""
+    shown = [_format(_name(column), formats or {}) for column in frame.columns]
     head = "".join(f'<th scope="col">{escaped(_name(c))}</th>' for c in frame.columns)
     opening = (
         f'<table><caption>{escaped(caption)}</caption><thead><tr><th scope="col">'
@@ -86,7 +85,7 @@ def table(frame: Any, key: str, caption: str, index: str = "") -> str:
     )
     rows = [
         f'<tr><th scope="row">{escaped(_name(name))}</th>'
-        + "".join(_cell(value) for value in row)
+        + "".join(_cell(value, show) for value, show in zip(row, shown, strict=True))
         + "</tr>"
         for name, row in zip(frame.index, frame.itertuples(index=False), strict=True)
     ]
@@ -122,8 +121,9 @@ def with_intervals(frame: Any) -> Any:
         column = frame.iloc[:, k]
         if f"{name} low" in names and f"{name} high" in names:
             low, high = (frame.iloc[:, names.index(f"{name} {end}")] for end in ("low", "high"))
+            show = _format(name, {})
             column = [
-                f"{shown_number(value)}\n{shown_number(a)} to {shown_number(b)}"
+                f"{show(value)}\n{show(a)} to {show(b)}"
                 for value, a, b in zip(column, low, high, strict=True)
             ]
         joined[name] = column
@@ -134,15 +134,34 @@ def _name(name: Any) -> str:
     return " ".join(str(part) for part in name) if isinstance(name, tuple) else str(name)
 
 
-def _cell(value: Any) -> str:
+def _format(name: str, formats: Mapping[str, Callable[[float], str]]) -> Callable[[Any], str]:
+    """Return how the entries of a column are written: years have no separator of thousands."""
+    show = formats.get(name, number)
+    year = "year" in re.split(r"[\W_]+", name.lower())
+
+    def written(value: Any) -> str:
+        if not _is_number(value):
+            return str(value)
+        text = show(float(value))
+        return text.replace(",", "") if year and abs(value) < 10_000 else text
+
+    return written
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is a number; NumPy's booleans and Python's are not."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def _cell(value: Any, show: Callable[[Any], str]) -> str:
     if isinstance(value, str) and "\n" in value:
-        number, interval = value.split("\n", 1)
+        middle, interval = value.split("\n", 1)
         return (
-            f'<td class="number">{escaped(number)}<span class="interval">{escaped(interval)}</span>'
+            f'<td class="number">{escaped(middle)}<span class="interval">{escaped(interval)}</span>'
             "</td>"
         )
-    attribute = ' class="number"' if isinstance(value, (int, float, np.number)) else ""
-    return f"<td{attribute}>{escaped(shown_number(value))}</td>"
+    attribute = ' class="number"' if _is_number(value) else ""
+    return f"<td{attribute}>{escaped(show(value))}</td>"
 
 
 def data_block(key: str, content: Any) -> str:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mixwood._support.numbers import chance, count, duration, number
+from mixwood.report.digest import SUMMARY_FORMATS
 from mixwood.report.pieces import (
     escaped,
     paragraph,
     picture,
     section,
-    shown_number,
     table,
     with_intervals,
 )
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["all_sections"]
 
-#: So much probability has the range of numbers of clusters that is named.
+#: The probability of the range of numbers of clusters that is named.
 _LEVEL = 0.9
 
 
@@ -57,13 +58,13 @@ def _answer(digest: Digest, folder: str | None) -> str:
     known = digest.about.known
     values, chances = digest.cluster_numbers
     parts = [
-        f'<p class="answer">{_count(values[0])}, with probability '
-        f"<strong>{_percent(chances[0])}</strong>.</p>",
+        f'<p class="answer">{count("cluster", int(values[0]))}, with probability '
+        f"<strong>{escaped(chance(chances[0]))}</strong>.</p>",
         paragraph(_range(digest.posterior)),
         paragraph(
             "The single partition that stands best for all draws (least expected variation of "
-            f"information) has {_count(int(digest.estimate.max()) + 1)}; the table and the "
-            f"pictures show that one.{_thinning(digest)}"
+            f"information) has {count('cluster', int(digest.estimate.max()) + 1)}; the table and "
+            f"the pictures show that one.{_thinning(digest)}"
         ),
     ]
     if known is not None:
@@ -83,32 +84,22 @@ def _thinning(digest: Digest) -> str:
     return "" if kept == all_ else f" It was found from {kept:,} of each chain's {all_:,} draws."
 
 
-def _count(number: int) -> str:
-    return "1 cluster" if number == 1 else f"{int(number):,} clusters"
-
-
-def _percent(chance: float) -> str:
-    """Return a probability for readers; what draws cannot rule out is neither 0% nor 100%."""
-    if chance == 1:
-        return "about 100%"
-    return "under 1%" if chance < 0.01 else "over 99%" if chance > 0.99 else f"{chance:.0%}"
-
-
 def _range(posterior: Posterior) -> str:
     low, high = np.quantile(
         posterior.n_clusters, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2], method="inverted_cdf"
     )
     if low == high:
-        return f"At least {_LEVEL:.0%} of all draws have {_count(low)}."
+        return f"At least {_LEVEL:.0%} of all draws have {count('cluster', int(low))}."
     return f"With {_LEVEL:.0%} probability there are {int(low):,} to {int(high):,} clusters."
 
 
 def _verdict(digest: Digest, folder: str | None) -> str:
     verdict = digest.verdict
+    r_hat = SUMMARY_FORMATS["r_hat"](verdict.r_hat)
+    size = SUMMARY_FORMATS["ess_bulk"](verdict.effective_draws)
     numbers = (
-        f"Largest R-hat {_three_places(verdict.r_hat)} (1.01 or less is good), smallest effective "
-        f"sample size {_whole(verdict.effective_draws)} "
-        f"({100 * digest.posterior.n_chains:,} or more is good)."
+        f"Largest R-hat {_defined(r_hat)} (1.01 or less is good), smallest effective sample size "
+        f"{_defined(size)} ({100 * digest.posterior.n_chains:,} or more is good)."
     )
     advice = ""
     if verdict.draws_advised is not None and folder is not None:
@@ -120,12 +111,8 @@ def _verdict(digest: Digest, folder: str | None) -> str:
     )
 
 
-def _three_places(number: float) -> str:
-    return "undefined" if np.isnan(number) else f"{number:.3f}"
-
-
-def _whole(number: float) -> str:
-    return "undefined" if np.isnan(number) else f"{number:,.0f}"
+def _defined(text: str) -> str:
+    return "undefined" if text == "-" else text
 
 
 def _clusters(digest: Digest) -> str:
@@ -137,11 +124,13 @@ def _clusters(digest: Digest) -> str:
     described = described.astype(dict.fromkeys(modes, str))
     described = with_intervals(described.sort_values("size", ascending=False, kind="stable"))
     caption = (
-        "One row a cluster of the estimate, the largest first; below each number its "
+        "One row per cluster of the estimate, the largest first; below each number, its "
         f"{_LEVEL:.0%} credible interval"
     )
     return section(
-        "clusters", "The clusters", table(described, "clusters-table", caption, "cluster")
+        "clusters",
+        "The clusters",
+        table(described, "clusters-table", caption, "cluster", {"probability": chance}),
     )
 
 
@@ -170,7 +159,7 @@ def _pictures(digest: Digest) -> str:
 def _drawn(
     description: str, size: tuple[float, float], *draw: Callable[[Axes], Any], below: bool = False
 ) -> str:
-    """Return a picture of one or more axes, or why there is none: some data have no such picture.
+    """Return a picture of one or more axes, or why there is none: some data cannot be drawn so.
 
     The figure is not one of pyplot's, so that no window or notebook ever sees it.
     """
@@ -188,11 +177,11 @@ def _drawn(
 
 _TREE_EMPTY = "No merge is chosen: point at one, or click the tree and press Home."
 _TREE_HELP = (
-    "Each merge joins two groups of items; the lower, the more alike. Below the dotted line the "
+    "Each merge joins two groups of items; the lower, the more alike. Below the dotted line, the "
     "probability that a merge is one cluster, P(h), is above 1/2. Point at a merge to see what it "
-    "holds. Click the tree, then the wheel zooms and dragging moves it; a double click fills the "
-    "view with a merge. On the keyboard: arrows walk from merge to merge, + and - zoom, Shift and "
-    "arrows move, Enter fills the view with the merge, 0 shows all."
+    "holds. Click the tree; then the wheel zooms and dragging moves it, and a double click fills "
+    "the view with a merge. On the keyboard, arrows walk from merge to merge, + and - zoom, Shift "
+    "and arrows move, Enter fills the view with the merge, and 0 shows everything."
 )
 
 
@@ -208,7 +197,8 @@ def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
     leaves = sum(node[4] is None for node in tree["nodes"])
     if leaves < shown:
         about += (
-            f" The {leaves:,} highest groups are drawn; a leaf in brackets is a group of so many."
+            f" The {leaves:,} highest groups are drawn; a leaf in brackets is a group of that many "
+            "items."
         )
     return section(
         "hierarchy",
@@ -236,6 +226,7 @@ def _chains(digest: Digest) -> str:
             "summary",
             "Mean, standard deviation, 5% and 95% quantiles, effective sample sizes and R-hat",
             "quantity",
+            SUMMARY_FORMATS,
         ),
     )
 
@@ -260,14 +251,20 @@ def _run(digest: Digest) -> str:
     ]
     if about.command:
         rows.append(("command", about.command))
-    listed = "".join(f"<dt>{escaped(k)}</dt><dd>{escaped(_setting(v))}</dd>" for k, v in rows)
+    listed = "".join(f"<dt>{escaped(k)}</dt><dd>{escaped(_setting(v, k))}</dd>" for k, v in rows)
     return section("run", "How it was made", f"<dl>{listed}</dl>")
 
 
-def _setting(value: object) -> str:
+#: Settings that are counts; a seed is none.
+_COUNTS = ("draws", "warmup", "thin", "chains")
+
+
+def _setting(value: object, name: str = "") -> str:
     if isinstance(value, float):
-        return shown_number(value)
+        return duration(value) if name == "seconds" else number(value)
+    if isinstance(value, int) and not isinstance(value, bool) and name in _COUNTS:
+        return number(value)
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_setting(entry)}" for key, entry in value.items())
+        return ", ".join(f"{key} {_setting(entry, key)}" for key, entry in value.items())
     text = str(value)
     return text if len(text) <= 500 else text[:497] + "..."

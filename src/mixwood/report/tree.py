@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_LEAVES", "MOST_ROWS", "condensed", "tree_of"]
 
-#: The tree of a report has at most so many items; of more, a sample is taken.
+#: The tree of a report has at most this many items; of more, a sample is taken.
 MOST_ROWS = 5000
-#: At most so many leaves are drawn; lower parts of the tree are drawn as one leaf.
+#: At most this many leaves are drawn; lower parts of the tree are drawn as one leaf.
 MOST_LEAVES = 600
 
 

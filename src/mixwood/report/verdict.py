@@ -1,7 +1,7 @@
 """Whether the chains have converged, in plain words.
 
 The rule is that of Vehtari et al. (2021), *Rank-normalization, folding, and localization: an
-improved R-hat*: R-hat at most 1.01, and effective sample sizes of at least 100 a chain.
+improved R-hat*: R-hat at most 1.01, and effective sample sizes of at least 100 per chain.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ENOUGH_A_CHAIN, _FEW = 100, 100
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is to be thought of a run.
+    """What to make of a run.
 
     Attributes
     ----------
@@ -30,11 +30,11 @@ class Verdict:
     headline, explanation : str
         In plain words.
     r_hat : float
-        The largest of all quantities; NaN if none is defined.
+        The largest over all quantities; NaN if none is defined.
     effective_draws : float
         The smallest effective sample size, bulk or tail.
     draws_advised : int or None
-        How many draws a chain would probably be enough; None if these are.
+        How many draws per chain would probably be enough; None if these are.
     """
 
     level: str
@@ -52,7 +52,7 @@ def judge(posterior: Posterior, summary: Any = None) -> Verdict:
     ----------
     posterior : Posterior
     summary : pandas.DataFrame, optional
-        Its `Posterior.summary`, if that is at hand.
+        Its `Posterior.summary`, if it has been computed already.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def judge(posterior: Posterior, summary: Any = None) -> Verdict:
         headline, explanation = _TOO_FEW
     if level == "unknown":
         explanation = (
-            "Whether a single chain has come to rest cannot be told from itself: run several."
+            "A single chain cannot show whether it has converged: run several."
             if posterior.n_chains == 1
             else "There are too few draws to compare the chains."
         )
@@ -112,16 +112,16 @@ def _level(posterior: Posterior, r_hat: float, effective: float) -> str:
 
 
 def _advised(posterior: Posterior, level: str, effective: float) -> int | None:
-    """Return how many draws would make the effective ones enough: twice to ten times as many."""
+    """Return how many draws would make the effective ones enough: two to ten times as many."""
     if level == "good":
         return None
     wanted = _ENOUGH_A_CHAIN * posterior.n_chains
-    factor = wanted / effective if effective > 0 else 2.0  # nor if it is undefined
+    factor = wanted / effective if effective > 0 else 2.0  # an undefined one is not above 0 either
     draws = posterior.n_draws * min(max(factor, 2.0), 10.0)
     return 100 * int(np.ceil(draws / 100))
 
 
 def _extreme(table: Any, column: str, choose: Any, constant: float) -> float:
-    """Return the worst entry of a column; where nothing varies there is nothing to worry about."""
+    """Return the worst entry of a column; where nothing varies, there is nothing to worry about."""
     numbers = np.where(table["sd"] == 0, constant, table[column])
     return float("nan") if np.all(np.isnan(numbers)) else float(choose(numbers))

@@ -23,7 +23,7 @@ LARGEST = 8
 
 
 def all_partitions(n: int) -> NDArray[np.int32]:
-    """Return every partition of `n` items, one a row, as labels in order of appearance.
+    """Return every partition of `n` items, one per row, as labels in order of appearance.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class ExactPosterior:
         -------
         dict
             ``labels`` (size, n) and ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (size,);
-            sigma is 0 for the Dirichlet process, theta is 0 but for Pitman-Yor.
+            sigma is 0 for the Dirichlet process, theta is 0 except for Pitman-Yor.
         """
         index = rng.choice(len(self.probabilities), size=size, p=self.probabilities)
         state: dict[str, NDArray[Any]] = {"labels": self.partitions[index]}

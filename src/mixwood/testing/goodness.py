@@ -118,7 +118,7 @@ def goodness_of_fit(
 
     Each replicate starts from an exact draw of the partition and the parameters, runs
     `iterations` times, and only its last state is kept. Replicates are independent and, if
-    the sampler is right, exact again: there is no autocorrelation to reckon with.
+    the sampler is right, exact again: there is no autocorrelation to account for.
 
     Parameters
     ----------
@@ -211,8 +211,8 @@ def long_chain_test(
     one batch, the frequency of each partition is averaged over `batches` batches. Batches
     much longer than the chain's memory are nearly independent and nearly normal, so their
     mean is compared with the exact probability by a t-test, cell by cell, and the smallest
-    p-value is multiplied by the number of cells. Partitions expected fewer than 25 times a
-    batch are pooled.
+    p-value is multiplied by the number of cells. Partitions expected fewer than 25 times
+    per batch are pooled.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _smallest_p_value(table: FloatArray, expected: FloatArray) -> float:
         return 1.0
     error = table.std(axis=0, ddof=1) / np.sqrt(len(table))
     difference = np.abs(table.mean(axis=0) - expected)
-    # a cell that never varies, always or never visited, has no error but is wrong all the same
+    # a cell that never varies, always or never visited, has no error but is still wrong
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(difference > 0, difference / error, 0.0)
     p_values = 2 * stats.t.sf(t, len(table) - 1)

@@ -53,11 +53,11 @@ def joint_distribution_test(
 
     Each replicate draws parameters, partition and data from the prior, then `rounds` times
     runs the sampler given the data and draws the data given the partition. If the sampler is
-    right the end has the same law as the beginning, so functions of the final states are
+    right, the end has the same law as the beginning, so functions of the final states are
     compared with those of fresh draws from the prior: counts by a chi-square test of their
     contingency table, the others by a two-sample Kolmogorov-Smirnov test.
 
-    Unlike enumeration it reaches any `n`; it sees the hyperparameters too.
+    Unlike enumeration, it reaches any `n`, and it sees the hyperparameters, too.
 
     Parameters
     ----------

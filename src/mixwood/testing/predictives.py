@@ -1,4 +1,4 @@
-"""Whether a predictive sums to 1, and a family's own draws follow it.
+"""Whether a predictive sums to 1, and whether a family's own draws follow it.
 
 What rows can be is a *support*: it integrates a density over parts of itself.
 """
@@ -209,7 +209,7 @@ def _check_draws(drawn: FloatArray, space: Support, density: Density, what: str)
     expected = np.array([space.mass(density, part) for part in bins]) * len(rest)
     observed = np.array([space.members(rest, part) for part in bins])
     if observed.sum() < len(rest):
-        raise AssertionError(f"{what}: fails, some lie outside of the support")
+        raise AssertionError(f"{what}: fails, some lie outside the support")
     likely = expected >= 5
     statistic = np.sum((observed - expected)[likely] ** 2 / expected[likely])
     p_value = float(chi2.sf(statistic, max(int(likely.sum()) - 1, 1)))

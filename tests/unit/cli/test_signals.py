@@ -53,7 +53,7 @@ def test_a_signal_ends_the_run_which_can_go_on(mixwood, table, tmp_path, number,
     assert running.returncode == code, messages
     assert "Traceback" not in messages
     assert f"stopped by {number.name}" in messages
-    assert "to go on: mixwood resume run" in messages
+    assert "to continue: mixwood resume run" in messages
     assert "warning" not in messages
     outcome = json.loads(output)
     assert outcome["finished"] is False

@@ -341,7 +341,7 @@ def wrong_predictive(x, n, statistic, parameters):
         ({"row_constant": lambda _: 0.1}, "predictives sum to 1"),
         ({"log_predictive": wrong_predictive}, "score of a row .* ratio of marginals"),
         ({"draw_parameters": lambda _, __, p, rng: rng.gamma(p[0])}, "rows drawn .* fails, p ="),
-        ({"draw_rows": lambda _, size, __: -np.ones(size)}, "outside of the support"),
+        ({"draw_rows": lambda _, size, __: -np.ones(size)}, "outside the support"),
     ],
 )
 def test_check_family_finds_mistakes(options, match):

@@ -62,7 +62,7 @@ def test_many_numbers_of_clusters_share_bars(make_posterior):
     heights = [bar.get_height() for bar in axes.patches]
     assert len(heights) <= 60
     assert (heights[0], sum(heights)) == (pytest.approx(29 / 30), pytest.approx(1))
-    assert "5 to a bar" in axes.get_xlabel()
+    assert "5 per bar" in axes.get_xlabel()
 
 
 def test_number_of_clusters_of_one_chain_and_of_one_number(make_posterior):

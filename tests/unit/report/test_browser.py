@@ -81,7 +81,7 @@ def test_a_node_tells_its_members(page, report):
     page.mouse("mouseMoved", *place)
     text = page.run("node.textContent")
     assert f"{n} items" in text
-    assert "P(h) =" in text
+    assert re.search(r"P\(h\) [=<>] \d+%", text)
     estimate = posterior.point_estimate()
     largest = np.bincount(estimate).max()
     assert f"({largest})" in text

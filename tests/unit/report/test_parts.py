@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 
 import numpy as np
+import pandas
 import pytest
 
 import mixwood as mw
 import mixwood.report.tree
-from mixwood.report import About, Known, judge
+from mixwood.report import About, Digest, Known, judge, render
+from mixwood.report.digest import SUMMARY_FORMATS
+from mixwood.report.pieces import table, with_intervals
 from mixwood.report.tree import condensed
 from mixwood.testing import seed_of
 
@@ -132,3 +136,27 @@ def test_what_is_not_as_written_is_refused(tmp_path, change, items):
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"input\.json"):
         About.read(path, items)
+
+
+def test_numbers_in_tables_are_for_readers():
+    frame = pandas.DataFrame(
+        {"mean": [3370.4, 0.5], "year mean": [1987.4, 2012.0], "r_hat": [1.0, 1.0042]},
+        index=["a", "b"],
+    )
+    text = table(frame, "key", "caption", formats=SUMMARY_FORMATS)
+    cells = re.findall(r'<td class="number">([^<]*)</td>', text)
+    assert cells == ["3,370", "1987", "1.000", "0.5", "2012", "1.004"]
+
+
+def test_years_keep_no_separator_in_intervals():
+    frame = pandas.DataFrame({"year": [1987.4], "year low": [1950.2], "year high": [2011.0]})
+    assert with_intervals(frame)["year"][0] == "1987\n1950 to 2011"
+
+
+@pytest.mark.parametrize(
+    ("chains", "draws", "said"), [(1, 1, "1 chain of 1 draw"), (2, 1500, "2 chains of 1,500 draws")]
+)
+def test_one_is_singular(make_posterior, chains, draws, said):
+    page = render(Digest(make_posterior(chains=chains, draws=draws), About()))
+    assert said in page
+    assert "e+0" not in re.sub(r"<(script|style).*?</\1>|data:image[^\"]*", "", page, flags=re.S)
