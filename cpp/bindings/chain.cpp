@@ -14,8 +14,7 @@
 
 #include "bindings.hpp"
 #include "bit_generator.hpp"
-#include "family.hpp"
-#include "prior_kind.hpp"
+#include "bound_family.hpp"
 
 namespace mixwood::bindings {
 
@@ -26,20 +25,19 @@ using Values = Input<double, 1>;
 using Dictionary = nb::typed<nb::dict, nb::str, nb::any>;
 using Pair = std::optional<std::pair<double, double>>;
 
-PriorSettings prior_settings(const std::string& kind, Pair alpha, Pair sigma, Pair theta) {
-  PriorSettings settings{.kind = kind_of(kind), .alpha = {}, .sigma = {}, .theta = {}};
-  if (alpha) settings.alpha = GammaHyper{alpha->first, alpha->second};
-  if (sigma) settings.sigma = BetaHyper{sigma->first, sigma->second};
-  if (theta) settings.theta = GammaHyper{theta->first, theta->second};
-  return settings;
+PriorHyper hyperpriors(Pair alpha, Pair sigma, Pair theta) {
+  PriorHyper hyper;
+  if (alpha) hyper.alpha = GammaHyper{alpha->first, alpha->second};
+  if (sigma) hyper.sigma = BetaHyper{sigma->first, sigma->second};
+  if (theta) hyper.theta = GammaHyper{theta->first, theta->second};
+  return hyper;
 }
 
 // Holds the chain, and what it reads from alive: the data and the random stream.
 class Chain {
  public:
-  Chain(nb::object family, PriorSettings settings, PriorValues start, Labels labels,
-        nb::object bit_generator, const std::string& sampler,
-        const std::map<std::string, int>& options)
+  Chain(nb::object family, Prior prior, Labels labels, nb::object bit_generator,
+        const std::string& sampler, const std::map<std::string, int>& options)
       : family_(family), bit_generator_(bit_generator) {
     const auto& bound_family = nb::cast<const AnyFamily&>(family);
     require(labels.size() == static_cast<std::size_t>(bound_family.n_rows()),
@@ -47,7 +45,7 @@ class Chain {
     BitGenerator* source = bit_generator_of(bit_generator);
     const SamplerOptions chosen = sampler_options(sampler, options, bound_family.n_rows());
     nb::gil_scoped_release released;  // some samplers grow trees first
-    chain_ = bound_family.chain(Prior(settings, start), as_span(labels), Stream(source), chosen);
+    chain_ = bound_family.chain(prior, as_span(labels), Stream(source), chosen);
   }
 
   AnyChain& chain() const {
@@ -189,12 +187,13 @@ void bind_chain(nb::module_& m) {
              Pair theta, const std::map<std::string, double>& start, Labels labels,
              nb::object bit_generator, const std::string& sampler,
              const std::map<std::string, int>& options) {
-            new (self) Chain(family, prior_settings(prior, alpha, sigma, theta),
-                             {.log_u = 0,
-                              .log_alpha = std::log(start.at("alpha")),
-                              .sigma = start.at("sigma"),
-                              .theta = start.at("theta")},
-                             labels, bit_generator, sampler, options);
+            const PriorValues values{.log_u = 0,
+                                     .log_alpha = std::log(start.at("alpha")),
+                                     .sigma = start.at("sigma"),
+                                     .theta = start.at("theta")};
+            new (self)
+                Chain(family, Prior(prior_named(prior), hyperpriors(alpha, sigma, theta), values),
+                      labels, bit_generator, sampler, options);
           },
           nb::arg("family"), nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(),
           nb::arg("theta").none(), nb::arg("start"), nb::arg("labels"), nb::arg("bit_generator"),

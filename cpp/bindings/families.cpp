@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "bindings.hpp"
-#include "family.hpp"
+#include "bound_family.hpp"
 
 namespace mixwood::bindings {
 

@@ -3,8 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
-#include "family.hpp"
-#include "prior_kind.hpp"
+#include "bound_family.hpp"
 
 namespace mixwood::bindings {
 
@@ -27,10 +26,9 @@ class PythonForest {
                const std::string& rule, const std::string& search)
       : family_(family) {
     require(rule == "balanced" || rule == "paper", "rule must be 'balanced' or 'paper'");
-    const PriorSettings settings{.kind = kind_of(prior), .alpha = {}, .sigma = {}, .theta = {}};
     forest_ = nb::cast<const AnyFamily&>(family).forest(
-        Prior(settings, values), rule == "paper" ? DescentRule::paper : DescentRule::balanced,
-        search_of(search));
+        Prior(prior_named(prior), {}, values),
+        rule == "paper" ? DescentRule::paper : DescentRule::balanced, search_of(search));
   }
 
   AnyForest& forest() { return *forest_; }

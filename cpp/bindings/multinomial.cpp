@@ -1,4 +1,4 @@
-#include "family.hpp"
+#include "bound_family.hpp"
 #include "mixwood/family/multinomial_atoms.hpp"
 #include "mixwood/family/multinomial_leaves.hpp"
 

@@ -1,6 +1,6 @@
 #include "mixwood/family/product.hpp"
 
-#include "family.hpp"
+#include "bound_family.hpp"
 
 namespace mixwood::bindings {
 

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "mixwood/sampler/gibbs.hpp"
+#include "mixwood/sampler/gibbs_chain.hpp"
 #include "mixwood/sampler/options.hpp"
-#include "mixwood/sampler/paper_tree.hpp"
-#include "mixwood/sampler/slice.hpp"
-#include "mixwood/sampler/split_merge.hpp"
-#include "mixwood/sampler/tree.hpp"
+#include "mixwood/sampler/paper_tree_chain.hpp"
+#include "mixwood/sampler/slice_chain.hpp"
+#include "mixwood/sampler/split_merge_chain.hpp"
+#include "mixwood/sampler/tree_chain.hpp"
 
 namespace mixwood::bindings {
 

@@ -13,7 +13,7 @@
 #include <numeric>
 #include <vector>
 
-#include "mixwood/move/gibbs.hpp"
+#include "mixwood/move/gibbs_sweep.hpp"
 #include "mixwood/move/subtree_gibbs.hpp"
 #include "mixwood/move/uncertainty.hpp"
 #include "mixwood/tree/guide.hpp"

@@ -13,7 +13,7 @@
 
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/special.hpp"
-#include "mixwood/prior.hpp"
+#include "mixwood/prior/prior.hpp"
 #include "mixwood/random/stream.hpp"
 
 namespace mixwood {

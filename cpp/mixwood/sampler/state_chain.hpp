@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "mixwood/chain.hpp"
-#include "mixwood/move/gibbs.hpp"
-#include "mixwood/move/parameters.hpp"
+#include "mixwood/move/gibbs_sweep.hpp"
+#include "mixwood/move/parameter_update.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/state/state.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/special.hpp"
-#include "mixwood/prior.hpp"
+#include "mixwood/prior/prior.hpp"
 #include "mixwood/state/partition.hpp"
 
 namespace mixwood {

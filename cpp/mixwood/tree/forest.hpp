@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "mixwood/family/family.hpp"
-#include "mixwood/prior.hpp"
-#include "mixwood/state/arena.hpp"
-#include "mixwood/state/kappa_table.hpp"
+#include "mixwood/prior/prior.hpp"
+#include "mixwood/tree/arena.hpp"
+#include "mixwood/tree/kappa_table.hpp"
 #include "mixwood/tree/stored.hpp"
 
 namespace mixwood {

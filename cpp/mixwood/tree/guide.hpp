@@ -195,7 +195,7 @@ class GuideTrees {
   Forest<F> empty_forest(const Prior& reference) const {
     PriorValues values = reference.values();
     values.log_u = growth_log_u;
-    return Forest<F>(family_, Prior(reference.settings(), values));
+    return Forest<F>(family_, reference.at(values));
   }
 
   std::shared_ptr<const F> family_;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "mixwood/move/slice.hpp"
+#include "mixwood/move/slice_sweep.hpp"
 #include "mixwood/sampler/options.hpp"
 #include "mixwood/sampler/state_chain.hpp"
 

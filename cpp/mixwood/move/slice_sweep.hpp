@@ -1,6 +1,7 @@
 // The slice sampler's sweep (Griffin and Walker 2011; Favaro and Teh 2013): given u,
 //
-// 1. each cluster gets its jump, x = tau w ~ Gamma(|c| - sigma, 1), and its parameters given X_c;
+// 1. each cluster gets its jump, x = tau w ~ Gamma(|c| - discount, 1), and its parameters given
+// X_c;
 // 2. each row a slice s_i ~ Uniform(0, x of its cluster); rows with s_i below a floor stay put;
 // 3. all other jumps above the smallest slice of the rest, with parameters from the prior;
 // 4. each row that may move joins an atom with x > s_i, with weight f(x_i | parameters).
@@ -71,7 +72,7 @@ class SliceSweep {
       const int slot = state.partition.slot_of(row);
       if (jump_of_slot_[slot] != nobody) continue;
       jump_of_slot_[slot] = static_cast<int>(jumps_.size());
-      const double shape = state.partition.size(slot) - state.prior.values().sigma;
+      const double shape = state.partition.size(slot) - state.prior.kernel().discount;
       jumps_.push_back({std::exp(random.log_gamma_draw(shape)), slot});
     }
   }
