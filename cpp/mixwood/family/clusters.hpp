@@ -123,11 +123,12 @@ class RefreshedClusters {
   int slots_ = 0;
   const Kernels& kernels_ = kernels();
   RowBlock block_;
+  std::vector<double> spare_;  // a statistic
 
  private:
   void refreshed(int slot) { static_cast<Derived&>(*this).refresh(slot); }
 
-  std::vector<double> statistics_, spare_;
+  std::vector<double> statistics_;
 };
 
 }  // namespace mixwood

@@ -50,8 +50,8 @@ class Jumps {
     return share > -1 ? std::exp(-std::log1p(share) / discount_) : 0.0;
   }
 
-  // Above `from`, where x^(-1-discount) <= from^(-1-discount): the excess is an exponential,
-  // thinned.
+  // Above `from`, where x^(-1-discount) <= from^(-1-discount), the discount being at least -1: the
+  // excess is an exponential, thinned.
   void draw_tail(double from, Stream& random, std::vector<double>& jumps) const {
     const double end = rate_ * std::exp(-from - (1 + discount_) * std::log(from));
     visit_arrivals(end, random, [&](double time) {
