@@ -12,9 +12,9 @@
 #include <string>
 #include <utility>
 
+#include "any_family.hpp"
 #include "bindings.hpp"
 #include "bit_generator.hpp"
-#include "bound_family.hpp"
 
 namespace mixwood::bindings {
 

@@ -2,8 +2,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include "any_family.hpp"
 #include "bindings.hpp"
-#include "bound_family.hpp"
 
 namespace mixwood::bindings {
 

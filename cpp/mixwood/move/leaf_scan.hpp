@@ -150,8 +150,8 @@ class LeafScan {
 
   void visit(GuidedState<F>& state, GibbsSweep<GuidedState<F>>& sweep, SubtreeGibbs<F>& subtree,
              Stream& random, const std::atomic<bool>& stop, MoveReport& report) {
-    if constexpr (!WeightedFamily<F>)
-      if (sets_.empty()) return sweep(state, leaves_, random, stop, report);
+    if (sets_.empty() && !is_weighted(state.family))
+      return sweep(state, leaves_, random, stop, report);
     const Timed timed(report);
     for (const int leaf : leaves_) {
       if (stop) return;

@@ -1,4 +1,4 @@
-// The state of the published tree-guided sampler: a partition with one tree a cluster. The trees
+// The state of the published tree-guided sampler: a partition with one tree per cluster. The trees
 // are listed in the order in which the partition lists its clusters.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "mixwood/state/state.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/forest_archive.hpp"
+#include "mixwood/tree/forest_check.hpp"
 #include "mixwood/tree/seq_insert.hpp"
 
 namespace mixwood {
@@ -98,9 +99,9 @@ struct ForestState : State<F> {
   // Debug: as of the state, and the trees from scratch.
   void check(double tolerance = 1e-6) {
     State<F>::check(tolerance);
-    forest.check(tolerance);
+    ForestCheck{tolerance}(forest);
     if (forest.trees().size() != this->partition.active().size())
-      throw std::logic_error("forest state: not one tree a cluster");
+      throw std::logic_error("forest state: not one tree per cluster");
     for (std::size_t k = 0; k < forest.trees().size(); ++k)
       forest.nodes().each_leaf(forest.trees()[k], [&](int leaf) {
         if (this->partition.slot_of(forest.nodes().row[leaf]) != this->partition.active()[k])

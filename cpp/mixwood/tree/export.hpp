@@ -6,15 +6,10 @@
 #include <vector>
 
 #include "mixwood/tree/bhc.hpp"
+#include "mixwood/tree/flat_tree.hpp"
 #include "mixwood/tree/forest.hpp"
 
 namespace mixwood {
-
-struct FlatTree {
-  std::vector<std::int32_t> left, right;
-  std::vector<std::int64_t> size, row;
-  std::vector<double> log_marginal, log_one, log_tree;
-};
 
 // The forest with its trees joined to one root for as long as this lives. Up to `greedy_trees`
 // trees are joined by smallest d, which takes that number squared; more are first paired as they
@@ -76,18 +71,6 @@ void each_leaf_of(const Forest<F>& forest, Visit&& visit) {
     ++tree;
   }
 }
-
-// Which leaf each row is in, and which tree each leaf.
-struct FlatLeaves {
-  std::vector<std::int32_t> tree;
-  std::vector<std::int64_t> leaf_of_row;
-};
-
-// What weighted leaves are made of, leaf by leaf.
-struct FlatSums {
-  std::vector<std::int64_t> size;
-  std::vector<double> log_apart, weight, statistics;
-};
 
 // The sums of the leaves `first` to `last - 1`.
 template <Family F>

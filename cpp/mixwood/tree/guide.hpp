@@ -16,10 +16,9 @@
 #include "mixwood/archive.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/tree/collapse.hpp"
+#include "mixwood/tree/guide_blocks.hpp"
 #include "mixwood/tree/ibhc.hpp"
-#include "mixwood/tree/node_blocks.hpp"
 #include "mixwood/tree/shape.hpp"
-#include "mixwood/tree/sparse_node_blocks.hpp"
 
 namespace mixwood {
 
@@ -106,7 +105,7 @@ std::shared_ptr<const GuideTree<F>> archive_guide_tree(
   a.list(log_marginal, nodes);
   a.list(log_dissimilarity, nodes);
   if constexpr (!Archive::loading) return current;
-  if constexpr (WeightedFamily<F>) shape.set_sizes([&](int row) { return family.row_size(row); });
+  shape.set_sizes([&](int row) { return row_size(family, row); });
   for (std::size_t node = 0; node < nodes; ++node)
     a.require(std::isfinite(log_marginal[node]) && !std::isnan(log_dissimilarity[node]),
               "a node's marginal or dissimilarity is not a number");

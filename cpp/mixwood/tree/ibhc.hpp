@@ -23,18 +23,10 @@
 
 #include "mixwood/tree/bhc.hpp"
 #include "mixwood/tree/forest.hpp"
+#include "mixwood/tree/growth_rules.hpp"
 #include "mixwood/tree/index.hpp"
 
 namespace mixwood {
-
-enum class DescentRule { balanced, paper };
-
-// The balanced rule grows trees near u = 0, where near points like to join; they are judged at
-// another u.
-inline constexpr double growth_log_u = -5;
-
-// `compared` answers as `index` does and counts how often `exact` would have answered otherwise.
-enum class TreeSearch { index, exact, compared };
 
 template <Family F>
 class IncrementalClustering {
