@@ -1,4 +1,4 @@
-// What Python holds as `Family` and `Forest`, whatever the kind of the family.
+// What Python holds as `Family`, whatever its kind.
 #pragma once
 
 #include <cstdint>
@@ -14,43 +14,11 @@
 #include "mixwood/prior/prior.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/sampler/options.hpp"
-#include "mixwood/tree/flat_tree.hpp"
-#include "mixwood/tree/growth_rules.hpp"
 
 namespace mixwood::bindings {
 
-class AnyFamily;
-
-// Trees over the rows of a family.
-class AnyForest {
- public:
-  AnyForest() = default;
-  AnyForest(const AnyForest&) = delete;
-  AnyForest& operator=(const AnyForest&) = delete;
-  virtual ~AnyForest() = default;
-
-  virtual void insert(std::span<const std::int64_t> rows) = 0;
-  virtual void on_top(std::span<const std::int64_t> rows) = 0;
-  virtual void agglomerate(std::span<const std::int64_t> rows) = 0;
-  virtual void join_trees() = 0;
-  virtual void collapse(int max_leaves) = 0;
-  virtual void set_parameters(PriorValues values) = 0;
-  virtual void rebind(const AnyFamily& family, std::span<const std::int64_t> rows) = 0;
-  virtual FlatTree flat() = 0;
-  virtual FlatLeaves leaves() = 0;
-  virtual FlatSums leaf_sums(int first, int last) = 0;
-  virtual int statistic_size() const = 0;
-  virtual double log_potential() = 0;
-  virtual void check() = 0;
-  virtual std::pair<std::int64_t, std::int64_t> search_counts() const = 0;
-  virtual int n_trees() const = 0;
-  virtual int n_leaves() const = 0;
-  virtual int n_rows() const = 0;
-  virtual bool has(int row) const = 0;
-};
-
-// A family over data: what is compiled once works on `erased`, the rest is behind virtual
-// functions.
+// A family over data: what is compiled once works on `erased`, the chains that are compiled for
+// every family are behind `chain`.
 class AnyFamily {
  public:
   AnyFamily(const AnyFamily&) = delete;
@@ -64,8 +32,6 @@ class AnyFamily {
 
   virtual std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels,
                                           Stream random, const SamplerOptions& options) const = 0;
-  virtual std::unique_ptr<AnyForest> forest(Prior prior, DescentRule rule,
-                                            TreeSearch search) const = 0;
 
  protected:
   explicit AnyFamily(std::shared_ptr<const ErasedFamily> erased) : erased_(std::move(erased)) {}

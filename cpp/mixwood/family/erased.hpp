@@ -65,16 +65,16 @@ class ErasedFamily {
   virtual void subtract(double* s, const double* t) const = 0;
   virtual double log_marginal(const double* s) const = 0;
   virtual double log_alone(int row) const = 0;
+  // The log marginal of the rows of s and one more, or those of t; `spare` is room for a statistic.
+  // In one call, since the trees ask for hardly anything else.
+  virtual double log_marginal_with(const double* s, int row, double* spare) const = 0;
+  virtual double log_marginal_with(const double* s, const double* t, double* spare) const = 0;
 
   // Weighted leaves: see WeightedFamily.
   bool is_weighted() const { return sums_.has_value(); }
   int n_points() const { return n_points_; }
   int row_size(int row) const { return sums_ ? static_cast<int>(sums_->sizes[row]) : 1; }
   double row_log_apart(int row) const { return sums_ ? sums_->log_apart[row] : log_alone(row); }
-  double row_total(int row) const {
-    if (!is_sparse_) return row_size(row);
-    return sums_ ? sums_->weights[row] : block_of_row(row).total;
-  }
 
   // Sparse statistics: see SparseFamily. Nobody asks where there are none.
   bool is_sparse() const { return is_sparse_; }
@@ -83,6 +83,8 @@ class ErasedFamily {
   virtual double log_predictive(const double*, int) const { return 0; }
   virtual double log_predictive(const double*, const CountBlock&) const { return 0; }
   virtual void merge_counts(double*, const CountBlock&) const {}
+  // How many counts a row has.
+  double row_total(int row) const { return sums_ ? sums_->weights[row] : block_of_row(row).total; }
   double log_predictive(const double* s, const Block& block) const {
     return log_predictive(s, block.counts);
   }
@@ -218,7 +220,6 @@ class ErasedFamily::Atoms {
 };
 
 static_assert(AtomFamily<ErasedFamily> && WeightedFamily<ErasedFamily> &&
-              SparseFamily<ErasedFamily> && has_row_totals<ErasedFamily> &&
-              ClusterScores<ErasedFamily::Clusters, ErasedFamily>);
+              SparseFamily<ErasedFamily> && ClusterScores<ErasedFamily::Clusters, ErasedFamily>);
 
 }  // namespace mixwood

@@ -1,6 +1,8 @@
 // Any family behind the erased interface.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <span>
@@ -91,6 +93,16 @@ class ErasedOf final : public ErasedFamily {
   void subtract(double* s, const double* t) const override { family_->subtract(s, t); }
   double log_marginal(const double* s) const override { return family_->log_marginal(s); }
   double log_alone(int row) const override { return family_->log_alone(row); }
+  double log_marginal_with(const double* s, int row, double* spare) const override {
+    std::copy_n(s, family_->statistic_size(), spare);
+    family_->observe(spare, row);
+    return family_->log_marginal(spare);
+  }
+  double log_marginal_with(const double* s, const double* t, double* spare) const override {
+    std::copy_n(s, family_->statistic_size(), spare);
+    family_->merge(spare, t);
+    return family_->log_marginal(spare);
+  }
 
   CountBlock block_of_row(int row) const override {
     if constexpr (SparseFamily<F>) return family_->block_of_row(row);
@@ -127,5 +139,14 @@ class ErasedOf final : public ErasedFamily {
  private:
   std::shared_ptr<const F> family_;
 };
+
+// The same family, erased.
+template <Family F>
+std::shared_ptr<const ErasedFamily> erase_kind(const std::shared_ptr<const F>& family) {
+  if constexpr (std::same_as<F, ErasedFamily>)
+    return family;
+  else
+    return std::make_shared<const ErasedOf<F>>(family);
+}
 
 }  // namespace mixwood

@@ -89,12 +89,6 @@ bool is_sparse(const F& family) {
     return SparseFamily<F>;
 }
 
-// Optional, for rows that may be long or short: how many counts a row has.
-template <class F>
-concept has_row_totals = requires(const F f, int row) {
-  { f.row_total(row) } -> std::same_as<double>;
-};
-
 // Rows that move together. Most families take such a block as a plain statistic; one with a
 // thriftier form of it (a few nonzero counts among many words) names that `Block`.
 template <class F>

@@ -38,6 +38,12 @@ class Leaves final : public ErasedFamily {
   void subtract(double* s, const double* t) const override { rows_->subtract(s, t); }
   double log_marginal(const double* s) const override { return rows_->log_marginal(s); }
   double log_alone(int leaf) const override { return alone_[leaf]; }
+  double log_marginal_with(const double* s, int leaf, double* spare) const override {
+    return rows_->log_marginal_with(s, statistic(leaf), spare);
+  }
+  double log_marginal_with(const double* s, const double* t, double* spare) const override {
+    return rows_->log_marginal_with(s, t, spare);
+  }
 
   bool has_atoms() const override { return false; }
   std::unique_ptr<ErasedClusters> clusters() const override;

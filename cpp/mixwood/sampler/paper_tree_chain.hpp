@@ -16,7 +16,7 @@
 
 namespace mixwood {
 
-class PaperTreeChain final : public StateChain<ErasedFamily, ForestState<ErasedFamily>> {
+class PaperTreeChain final : public StateChain<ErasedFamily, ForestState> {
  public:
   PaperTreeChain(std::shared_ptr<const ErasedFamily> family, Prior prior,
                  std::span<const std::int32_t> labels, Stream random,
@@ -57,7 +57,7 @@ class PaperTreeChain final : public StateChain<ErasedFamily, ForestState<ErasedF
   void local_sweep() {
     {
       const Timed timed(local_report_);
-      const Forest<ErasedFamily>& forest = state_.forest;
+      const Forest& forest = state_.forest;
       rows_.clear();
       for (int node : forest.trees()) {
         for (int k = 0; k < options_.depth && !forest.nodes().is_leaf(node); ++k) {
@@ -73,8 +73,8 @@ class PaperTreeChain final : public StateChain<ErasedFamily, ForestState<ErasedF
   }
 
   PaperTreeOptions options_;
-  PaperGlobalMove<ErasedFamily> global_move_;
-  SampleSub<ErasedFamily> sample_sub_;
+  PaperGlobalMove global_move_;
+  SampleSub sample_sub_;
   std::vector<int> rows_;
   MoveReport split_report_{"split"}, merge_report_{"merge"}, local_report_{"local"};
   MoveReport potential_report_{"potentials"};

@@ -17,24 +17,25 @@
 
 namespace mixwood {
 
-template <Family F>
-struct ForestState : State<F> {
-  Forest<F> forest;
-  SeqInsert<F> seq_insert;
+struct ForestState : State<ErasedFamily> {
+  Forest forest;
+  SeqInsert seq_insert;
 
-  ForestState(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels,
-              std::shared_ptr<const F> shared)
-      : State<F>(the_family, the_prior, labels), forest(shared, the_prior), shared_(shared) {}
+  ForestState(const ErasedFamily& the_family, Prior the_prior, std::span<const std::int32_t> labels,
+              std::shared_ptr<const ErasedFamily> shared)
+      : State<ErasedFamily>(the_family, the_prior, labels),
+        forest(shared, the_prior),
+        shared_(shared) {}
 
   void assign(std::span<const std::int32_t> labels, PriorValues values) {
-    State<F>::assign(labels, values);
+    State<ErasedFamily>::assign(labels, values);
     grow();
   }
 
   // Trees for the clusters from nothing, row by row. The clusters must be listed in order of
   // appearance, as they are after `assign`.
   void grow() {
-    forest = Forest<F>(shared_, this->prior);
+    forest = Forest(shared_, this->prior);
     for (int row = 0; row < this->partition.n_rows(); ++row) {
       const int leaf = forest.make_leaf(row);
       const int position = this->partition.position(this->partition.slot_of(row));
@@ -61,7 +62,7 @@ struct ForestState : State<F> {
       forest.add_tree(leaf);
     else
       seq_insert(forest, target, leaf);
-    State<F>::move_row(row, to);
+    State<ErasedFamily>::move_row(row, to);
   }
 
   // The cluster at `position` was split: the trees have been put there and at the end of the list.
@@ -89,7 +90,7 @@ struct ForestState : State<F> {
 
   template <class Archive>
   void archive(Archive& a) {
-    State<F>::archive(a);
+    State<ErasedFamily>::archive(a);
     if constexpr (Archive::loading)
       forest = load_forest(a, shared_, this->prior);
     else
@@ -98,7 +99,7 @@ struct ForestState : State<F> {
 
   // Debug: as of the state, and the trees from scratch.
   void check(double tolerance = 1e-6) {
-    State<F>::check(tolerance);
+    State<ErasedFamily>::check(tolerance);
     ForestCheck{tolerance}(forest);
     if (forest.trees().size() != this->partition.active().size())
       throw std::logic_error("forest state: not one tree per cluster");
@@ -116,7 +117,7 @@ struct ForestState : State<F> {
   }
   void take_statistic(int slot, int root) { this->clusters.assign(slot, forest.statistic(root)); }
 
-  std::shared_ptr<const F> shared_;
+  std::shared_ptr<const ErasedFamily> shared_;
 };
 
 }  // namespace mixwood

@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
+#include <utility>
 
-#include "mixwood/family/family.hpp"
+#include "mixwood/family/erased.hpp"
 #include "mixwood/prior/prior.hpp"
 #include "mixwood/tree/arena.hpp"
 #include "mixwood/tree/kappa_table.hpp"
@@ -28,15 +28,10 @@ inline double log_sum(double a, double b) {
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-template <Family F>
-class Forest : public NodeStatistics<F> {
-  using Base = NodeStatistics<F>;
-  using Base::family_, Base::nodes_, Base::leaf_of_row_, Base::n_leaves_, Base::version_;
-
+class Forest : public NodeStatistics {
  public:
-  using Base::adopt, Base::let_go, Base::log_marginal_of_union, Base::trees;
-
-  Forest(std::shared_ptr<const F> family, Prior prior) : Base(std::move(family)), prior_(prior) {}
+  Forest(std::shared_ptr<const ErasedFamily> family, Prior prior)
+      : NodeStatistics(std::move(family)), prior_(prior) {}
 
   const Prior& prior() const { return prior_; }
 
@@ -45,7 +40,7 @@ class Forest : public NodeStatistics<F> {
     nodes_.size[node] = row_size(*family_, row);
     nodes_.log_marginal[node] = family_->log_alone(row);
     nodes_.log_apart[node] = row_log_apart(*family_, row);
-    this->weigh_row(node, row);
+    weigh_row(node, row);
     refresh(node);
     leaf_of_row_[row] = node;
     ++n_leaves_;
@@ -56,7 +51,7 @@ class Forest : public NodeStatistics<F> {
   int make_block(std::span<const int> rows) {
     if (rows.size() == 1) return make_leaf(rows[0]);
     const int node = nodes_.allocate(Arena::weighted);
-    nodes_.log_marginal[node] = this->gather_rows(node, rows);
+    nodes_.log_marginal[node] = gather_rows(node, rows);
     for (const int row : rows) leaf_of_row_[row] = node;
     refresh(node);
     ++n_leaves_;
@@ -65,11 +60,11 @@ class Forest : public NodeStatistics<F> {
 
   // A new node above two roots of trees, whose union has this log marginal.
   int join(int left, int right, double log_marginal) {
-    const int node = this->allocate_inner(left, right);
+    const int node = allocate_inner(left, right);
     nodes_.log_marginal[node] = log_marginal;
     nodes_.log_apart[node] = nodes_.log_apart[left] + nodes_.log_apart[right];
-    this->weigh_joint(node, left, right);
-    this->store_if_large(node);
+    weigh_joint(node, left, right);
+    store_if_large(node);
     refresh(node);
     return node;
   }
@@ -77,7 +72,7 @@ class Forest : public NodeStatistics<F> {
   // Takes away an inner node; its children are left without a parent.
   void dissolve(int node) {
     let_go(node);
-    this->drop_statistic(node);
+    drop_statistic(node);
     nodes_.release(node);
   }
 
@@ -87,10 +82,10 @@ class Forest : public NodeStatistics<F> {
     for (auto* links : {&nodes_.left, &nodes_.right, &nodes_.size}) (*links)[copy] = (*links)[node];
     for (auto* logs : {&nodes_.log_marginal, &nodes_.log_apart, &nodes_.log_one, &nodes_.log_tree})
       (*logs)[copy] = (*logs)[node];
-    this->weigh_copy(copy, node);
-    this->store_copy(copy, node);
+    weigh_copy(copy, node);
+    store_copy(copy, node);
     adopt(copy);
-    this->put_in_place(nodes_.parent[node], node, copy);
+    put_in_place(nodes_.parent[node], node, copy);
     return copy;
   }
 
@@ -118,13 +113,13 @@ class Forest : public NodeStatistics<F> {
     ++version_;
     const int above = nodes_.parent[node];
     const int joint = join(node, item, log_marginal);
-    this->put_in_place(above, node, joint);
+    put_in_place(above, node, joint);
     for (const Step& step : path) {
       nodes_.size[step.node] += nodes_.size[item];
       nodes_.log_marginal[step.node] = step.log_marginal;
       nodes_.log_apart[step.node] += nodes_.log_apart[item];
-      this->add_weight(step.node, item);
-      this->add_statistic(step.node, item);
+      add_weight(step.node, item);
+      add_statistic(step.node, item);
     }
     for (std::size_t k = path.size(); k-- > 0;) refresh(path[k].node);
     return joint;
@@ -153,11 +148,11 @@ class Forest : public NodeStatistics<F> {
 
   // Turns the subtree into one leaf that keeps only its statistic.
   void collapse(int node) {
-    this->store_now(node);
+    store_now(node);
     for (const int below : nodes_.bottom_up(node)) {
       if (nodes_.is_leaf(below)) --n_leaves_;
       if (below == node) continue;
-      this->drop_statistic(below);
+      drop_statistic(below);
       nodes_.release(below);
     }
     ++n_leaves_;
@@ -167,8 +162,8 @@ class Forest : public NodeStatistics<F> {
   }
 
   // Goes on over other data: the leaf of old row i is row rows[i] there; none: not needed.
-  void rebind(std::shared_ptr<const F> family, std::span<const std::int64_t> rows) {
-    this->renumber_rows(rows, family->n_rows());
+  void rebind(std::shared_ptr<const ErasedFamily> family, std::span<const std::int64_t> rows) {
+    renumber_rows(rows, family->n_rows());
     family_ = std::move(family);
   }
 

@@ -17,8 +17,7 @@ class ForestCheck {
  public:
   explicit ForestCheck(double tolerance = 1e-6) : tolerance_(tolerance) {}
 
-  template <Family F>
-  void operator()(Forest<F>& forest) const {
+  void operator()(Forest& forest) const {
     const Arena& nodes = forest.nodes();
     int live = 0, leaves = 0;
     check_list(forest);
@@ -60,10 +59,9 @@ class ForestCheck {
   }
 
   // What adds up over the leaves below; returns the log marginal.
-  template <Family F>
-  double check_sums(Forest<F>& forest, int node) const {
+  double check_sums(Forest& forest, int node) const {
     const Arena& nodes = forest.nodes();
-    const F& family = forest.family();
+    const ErasedFamily& family = forest.family();
     std::vector<double> statistic(family.statistic_size());
     int size = 0;
     double apart = 0, below = 0;
@@ -90,8 +88,7 @@ class ForestCheck {
     return fresh;
   }
 
-  template <Family F>
-  void check_potentials(const Forest<F>& forest, int node, double log_marginal) const {
+  void check_potentials(const Forest& forest, int node, double log_marginal) const {
     const Arena& nodes = forest.nodes();
     const double one = forest.prior().log_kappa(nodes.size[node]) + log_marginal;
     const double tree =

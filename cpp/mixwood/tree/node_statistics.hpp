@@ -9,16 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "mixwood/family/family.hpp"
+#include "mixwood/family/erased.hpp"
 #include "mixwood/tree/forest_topology.hpp"
 #include "mixwood/tree/stored.hpp"
 
 namespace mixwood {
 
-template <Family F>
 class NodeStatistics : public ForestTopology {
  public:
-  const F& family() const { return *family_; }
+  const ErasedFamily& family() const { return *family_; }
 
   // The statistic of a node's rows, until the forest is asked for something else.
   const double* statistic(int node) { return statistic(node, first_); }
@@ -36,10 +35,7 @@ class NodeStatistics : public ForestTopology {
 
   // How much there is below a node: points, or counts where rows have many or few of them.
   double weight(int node) const {
-    if constexpr (has_row_totals<F>)
-      return weights_[node];
-    else
-      return nodes_.size[node];
+    return family_->is_sparse() ? weights_[node] : nodes_.size[node];
   }
 
   // A node to be compared with many others: what is the same every time, made once.
@@ -55,8 +51,7 @@ class NodeStatistics : public ForestTopology {
     if (item.row >= 0) return;
     const double* s = statistic(node, first_);
     item.statistic.assign(s, s + family_->statistic_size());
-    if constexpr (SparseFamily<F>)
-      if (is_sparse(*family_)) family_->gather(s, item.counts);
+    if (family_->is_sparse()) family_->gather(s, item.counts);
   }
 
   // log P(X_a and X_b together).
@@ -66,21 +61,18 @@ class NodeStatistics : public ForestTopology {
     return log_marginal_of_union(a, pair_);
   }
   double log_marginal_of_union(int node, const Item& item) {
-    if constexpr (SparseFamily<F>)
-      if (is_sparse(*family_) && nodes_.row[node] >= 0 && item.row < 0)
-        return nodes_.log_marginal[item.node] +
-               family_->log_predictive(item.statistic.data(), nodes_.row[node]);
+    if (family_->is_sparse() && nodes_.row[node] >= 0 && item.row < 0)
+      return nodes_.log_marginal[item.node] +
+             family_->log_predictive(item.statistic.data(), nodes_.row[node]);
     return log_marginal_of_union(statistic(node, first_), nodes_.log_marginal[node], item);
   }
   // Of any rows with this statistic and log marginal, and the item.
   double log_marginal_of_union(const double* s, double log_marginal, const Item& item) {
-    if constexpr (SparseFamily<F>)
-      if (is_sparse(*family_))
-        return log_marginal + (item.row >= 0 ? family_->log_predictive(s, item.row)
-                                             : family_->log_predictive(s, CountBlock(item.counts)));
-    copy_into(union_, s);
-    include(union_.data(), item);
-    return family_->log_marginal(union_.data());
+    if (family_->is_sparse())
+      return log_marginal + (item.row >= 0 ? family_->log_predictive(s, item.row)
+                                           : family_->log_predictive(s, CountBlock(item.counts)));
+    if (item.row >= 0) return family_->log_marginal_with(s, item.row, union_.data());
+    return family_->log_marginal_with(s, item.statistic.data(), union_.data());
   }
   // s becomes that of the item's rows, too.
   void include(double* s, const Item& item) const {
@@ -91,7 +83,7 @@ class NodeStatistics : public ForestTopology {
   }
 
  protected:
-  explicit NodeStatistics(std::shared_ptr<const F> family)
+  explicit NodeStatistics(std::shared_ptr<const ErasedFamily> family)
       : ForestTopology(family->n_rows()),
         family_(std::move(family)),
         smallest_stored_(smallest_stored(family_->statistic_size(), family_->n_rows())) {}
@@ -106,7 +98,7 @@ class NodeStatistics : public ForestTopology {
       nodes_.size[node] += row_size(*family_, row);
       nodes_.log_apart[node] += row_log_apart(*family_, row);
     }
-    if constexpr (has_row_totals<F>) {
+    if (family_->is_sparse()) {
       double weight = 0;
       for (const int row : rows) weight += weight_of_row(row);
       set_weight(node, weight);
@@ -118,16 +110,16 @@ class NodeStatistics : public ForestTopology {
   // The weight of a leaf of one row, of a new node above two, of a copy, and of a node that gets
   // more below it.
   void weigh_row(int node, int row) {
-    if constexpr (has_row_totals<F>) set_weight(node, weight_of_row(row));
+    if (family_->is_sparse()) set_weight(node, weight_of_row(row));
   }
   void weigh_joint(int node, int left, int right) {
-    if constexpr (has_row_totals<F>) set_weight(node, weights_[left] + weights_[right]);
+    if (family_->is_sparse()) set_weight(node, weights_[left] + weights_[right]);
   }
   void weigh_copy(int copy, int node) {
-    if constexpr (has_row_totals<F>) set_weight(copy, weights_[node]);
+    if (family_->is_sparse()) set_weight(copy, weights_[node]);
   }
   void add_weight(int node, int item) {
-    if constexpr (has_row_totals<F>) weights_[node] += weights_[item];
+    if (family_->is_sparse()) weights_[node] += weights_[item];
   }
 
   // The rows of `item` come below an inner node.
@@ -167,14 +159,10 @@ class NodeStatistics : public ForestTopology {
     nodes_.place[node] = Arena::none;
   }
 
-  std::shared_ptr<const F> family_;
+  std::shared_ptr<const ErasedFamily> family_;
 
  private:
-  double weight_of_row(int row) const
-    requires has_row_totals<F>
-  {
-    return std::max(1.0, family_->row_total(row));
-  }
+  double weight_of_row(int row) const { return std::max(1.0, family_->row_total(row)); }
   void set_weight(int node, double weight) {
     weights_.resize(nodes_.n_slots());
     weights_[node] = weight;
