@@ -41,7 +41,7 @@ class Chain {
       : family_(family), bit_generator_(bit_generator) {
     const auto& bound_family = nb::cast<const AnyFamily&>(family);
     require(labels.size() == static_cast<std::size_t>(bound_family.n_rows()),
-            "labels must have one entry a row");
+            "labels must have one entry per row");
     BitGenerator* source = bit_generator_of(bit_generator);
     const SamplerOptions chosen = sampler_options(sampler, options, bound_family.n_rows());
     nb::gil_scoped_release released;  // some samplers grow trees first
@@ -72,7 +72,7 @@ class Chain {
     const std::size_t n = labels.shape(1);
     require(n == static_cast<std::size_t>(chain().n_rows()), "labels must be replicates x n");
     for (const auto* values : {&log_u, &log_alpha, &sigma, &theta})
-      require(values->size() == count, "values must have one entry a replicate");
+      require(values->size() == count, "values must have one entry per replicate");
     std::vector<std::int32_t> end_labels(count * n);
     std::vector<double> ends[4];
     for (auto& end : ends) end.resize(count);
@@ -107,7 +107,7 @@ class Chain {
     require(labels.shape(1) == static_cast<std::size_t>(chain().n_rows()),
             "labels must be draws x n");
     for (const auto* values : {&log_joint, &log_u, &log_alpha, &sigma, &theta})
-      require(values->size() == draws, "arrays must have one entry a draw");
+      require(values->size() == draws, "arrays must have one entry per draw");
     const Plan plan{warmup, first + static_cast<std::int64_t>(draws), thin, first};
     const Sink sink{labels.data(),    log_joint.data(), log_u.data(),
                     log_alpha.data(), sigma.data(),     theta.data()};
@@ -224,7 +224,7 @@ void bind_chain(nb::module_& m) {
           "set_state",
           [](Chain& c, Labels labels, double log_u, double log_alpha, double sigma, double theta) {
             require(labels.size() == static_cast<std::size_t>(c.chain().n_rows()),
-                    "labels must have one entry a row");
+                    "labels must have one entry per row");
             c.chain().assign(as_span(labels), {log_u, log_alpha, sigma, theta});
           },
           nb::arg("labels"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),

@@ -42,7 +42,7 @@ std::vector<double> statistics_of(const AnyFamily& family, const Rows& rows) {
 
 Result<double> statistics_by_label(const AnyFamily& family, const Labels& labels) {
   require(labels.size() == static_cast<std::size_t>(family.n_rows()),
-          "labels must have one entry a row");
+          "labels must have one entry per row");
   const auto given = as_span(labels);
   const std::int32_t largest = given.empty() ? -1 : *std::max_element(given.begin(), given.end());
   require(largest < family.n_rows(), "labels must lie below the number of rows");
@@ -79,7 +79,7 @@ LeafSums leaf_sums(std::size_t leaves, const Input<std::int64_t, 1>& sizes,
                    const Input<double, 1>& log_apart, const Input<double, 1>& weights) {
   require(leaves > 0 && sizes.size() == leaves && log_apart.size() == leaves &&
               weights.size() == leaves,
-          "sizes, log_apart and weights must have one entry a leaf");
+          "sizes, log_apart and weights must have one entry per leaf");
   return {as_span(sizes), as_span(log_apart), as_span(weights)};
 }
 

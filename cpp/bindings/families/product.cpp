@@ -13,7 +13,7 @@ using Places = nb::typed<nb::tuple, Input<std::int32_t, 1>, nb::ellipsis>;
 std::vector<std::int32_t> checked_places(const AnyFamily& family, nb::handle given, std::size_t n) {
   const auto array = nb::cast<Input<std::int32_t, 1>>(given);
   const auto places = as_span(array);
-  require(places.size() == n, "places must have one entry a row in every part");
+  require(places.size() == n, "places must have one entry per row in every part");
   for (const std::int32_t place : places)
     require(place < family.n_rows(), "a place is beyond a part's last row");
   return {places.begin(), places.end()};

@@ -48,7 +48,7 @@ class RowBlock {
   std::vector<int> rows_;
 };
 
-// The statistics of many clusters, one a slot. `Derived` has refresh(slot), which recomputes what
+// The statistics of many clusters, one per slot. `Derived` has refresh(slot), which recomputes what
 // it keeps beside a statistic that has changed.
 template <class F, class Derived>
 class RefreshedClusters {

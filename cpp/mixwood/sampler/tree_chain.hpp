@@ -132,18 +132,18 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     scan_.learn(this->sweep_);
   }
 
-  static constexpr double subtrees_a_cluster = 0.25;
-  static constexpr double splits_a_cluster = 1.5;
-  static constexpr std::int64_t most_allocated = 4;  // items a row and iteration, in warm-up
+  static constexpr double subtrees_per_cluster = 0.25;
+  static constexpr double splits_per_cluster = 1.5;
+  static constexpr std::int64_t most_allocated = 4;  // items per row and iteration, in warm-up
 
-  int moves(int asked, double a_cluster) const {
+  int moves(int asked, double per_cluster) const {
     if (asked != TreeOptions::automatic) return asked;
-    return static_cast<int>(std::clamp(a_cluster * laws_.expected_clusters(), 20.0, 5000.0));
+    return static_cast<int>(std::clamp(per_cluster * laws_.expected_clusters(), 20.0, 5000.0));
   }
 
   void move_blocks() {
     const Timed timed(subtrees_);
-    for (int k = moves(options_.subtree_moves, subtrees_a_cluster); k > 0 && !this->stop_; --k)
+    for (int k = moves(options_.subtree_moves, subtrees_per_cluster); k > 0 && !this->stop_; --k)
       subtree_gibbs_(this->state_, laws_.blocks().draw(this->random_), this->random_, subtrees_);
   }
 
@@ -152,7 +152,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     const Timed timed(splits_);
     const std::int64_t work = split_merge_.allocated();
     const std::int64_t most = most_allocated * this->n_rows();
-    for (int k = moves(options_.split_moves, splits_a_cluster); k > 0 && !this->stop_; --k) {
+    for (int k = moves(options_.split_moves, splits_per_cluster); k > 0 && !this->stop_; --k) {
       // From a bad start every proposal is expensive. After warm-up the count must not look at the
       // state.
       if (!frozen_ && split_merge_.allocated() - work > most) break;
