@@ -26,17 +26,21 @@ ISA_TESTS := tests/unit/core/test_core.py tests/unit/core/test_kernels.py tests/
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 
-$(VENV)/.installed: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet $(PIP_OPTIONS) .
+# Groups of packages need a new pip; installing mixwood does not.
+$(VENV)/.pip: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml
+$(VENV)/.installed: $(BIN)/python $(SOURCES) .ci/install
+	@$(BIN)/python .ci/install $(PIP_OPTIONS)
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.pip pyproject.toml
 	$(BIN)/python -m pip install --quiet --group test --group lint
 	touch $@
 
-$(VENV)/.docs: $(BIN)/python pyproject.toml
+$(VENV)/.docs: $(VENV)/.pip pyproject.toml
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
@@ -97,7 +101,7 @@ bench: $(VENV)/.installed $(VENV)/.test
 bench-compare: $(VENV)/.installed
 	$(BIN)/python -m benchmarks compare
 
-bench-peers: $(VENV)/.installed
+bench-peers: $(VENV)/.installed $(VENV)/.pip
 	$(BIN)/python -m pip install --quiet --group peers
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.peers
 

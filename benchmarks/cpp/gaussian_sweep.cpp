@@ -11,7 +11,7 @@
 #include <numbers>
 #include <vector>
 
-#include "mixwood/sampler/gibbs.hpp"
+#include "mixwood/sampler/gibbs_chain.hpp"
 #include "mixwood/family/gaussian.hpp"
 
 namespace {

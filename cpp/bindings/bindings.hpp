@@ -1,4 +1,4 @@
-// One small file a room; the module calls them in turn.
+// One small file per class of Python's; the module calls them in turn.
 #pragma once
 
 #include <nanobind/nanobind.h>

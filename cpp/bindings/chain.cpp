@@ -12,10 +12,9 @@
 #include <string>
 #include <utility>
 
+#include "any_family.hpp"
 #include "bindings.hpp"
 #include "bit_generator.hpp"
-#include "family.hpp"
-#include "prior_kind.hpp"
 
 namespace mixwood::bindings {
 
@@ -26,28 +25,27 @@ using Values = Input<double, 1>;
 using Dictionary = nb::typed<nb::dict, nb::str, nb::any>;
 using Pair = std::optional<std::pair<double, double>>;
 
-PriorSettings prior_settings(const std::string& kind, Pair alpha, Pair sigma, Pair theta) {
-  PriorSettings settings{.kind = kind_of(kind), .alpha = {}, .sigma = {}, .theta = {}};
-  if (alpha) settings.alpha = GammaHyper{alpha->first, alpha->second};
-  if (sigma) settings.sigma = BetaHyper{sigma->first, sigma->second};
-  if (theta) settings.theta = GammaHyper{theta->first, theta->second};
-  return settings;
+PriorHyper hyperpriors(Pair alpha, Pair sigma, Pair theta) {
+  PriorHyper hyper;
+  if (alpha) hyper.alpha = GammaHyper{alpha->first, alpha->second};
+  if (sigma) hyper.sigma = BetaHyper{sigma->first, sigma->second};
+  if (theta) hyper.theta = GammaHyper{theta->first, theta->second};
+  return hyper;
 }
 
 // Holds the chain, and what it reads from alive: the data and the random stream.
 class Chain {
  public:
-  Chain(nb::object family, PriorSettings settings, PriorValues start, Labels labels,
-        nb::object bit_generator, const std::string& sampler,
-        const std::map<std::string, int>& options)
+  Chain(nb::object family, Prior prior, Labels labels, nb::object bit_generator,
+        const std::string& sampler, const std::map<std::string, int>& options)
       : family_(family), bit_generator_(bit_generator) {
     const auto& bound_family = nb::cast<const AnyFamily&>(family);
     require(labels.size() == static_cast<std::size_t>(bound_family.n_rows()),
-            "labels must have one entry a row");
+            "labels must have one entry per row");
     BitGenerator* source = bit_generator_of(bit_generator);
     const SamplerOptions chosen = sampler_options(sampler, options, bound_family.n_rows());
     nb::gil_scoped_release released;  // some samplers grow trees first
-    chain_ = bound_family.chain(Prior(settings, start), as_span(labels), Stream(source), chosen);
+    chain_ = bound_family.chain(prior, as_span(labels), Stream(source), chosen);
   }
 
   AnyChain& chain() const {
@@ -74,7 +72,7 @@ class Chain {
     const std::size_t n = labels.shape(1);
     require(n == static_cast<std::size_t>(chain().n_rows()), "labels must be replicates x n");
     for (const auto* values : {&log_u, &log_alpha, &sigma, &theta})
-      require(values->size() == count, "values must have one entry a replicate");
+      require(values->size() == count, "values must have one entry per replicate");
     std::vector<std::int32_t> end_labels(count * n);
     std::vector<double> ends[4];
     for (auto& end : ends) end.resize(count);
@@ -109,7 +107,7 @@ class Chain {
     require(labels.shape(1) == static_cast<std::size_t>(chain().n_rows()),
             "labels must be draws x n");
     for (const auto* values : {&log_joint, &log_u, &log_alpha, &sigma, &theta})
-      require(values->size() == draws, "arrays must have one entry a draw");
+      require(values->size() == draws, "arrays must have one entry per draw");
     const Plan plan{warmup, first + static_cast<std::int64_t>(draws), thin, first};
     const Sink sink{labels.data(),    log_joint.data(), log_u.data(),
                     log_alpha.data(), sigma.data(),     theta.data()};
@@ -189,12 +187,13 @@ void bind_chain(nb::module_& m) {
              Pair theta, const std::map<std::string, double>& start, Labels labels,
              nb::object bit_generator, const std::string& sampler,
              const std::map<std::string, int>& options) {
-            new (self) Chain(family, prior_settings(prior, alpha, sigma, theta),
-                             {.log_u = 0,
-                              .log_alpha = std::log(start.at("alpha")),
-                              .sigma = start.at("sigma"),
-                              .theta = start.at("theta")},
-                             labels, bit_generator, sampler, options);
+            const PriorValues values{.log_u = 0,
+                                     .log_alpha = std::log(start.at("alpha")),
+                                     .sigma = start.at("sigma"),
+                                     .theta = start.at("theta")};
+            new (self)
+                Chain(family, Prior(prior_named(prior), hyperpriors(alpha, sigma, theta), values),
+                      labels, bit_generator, sampler, options);
           },
           nb::arg("family"), nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(),
           nb::arg("theta").none(), nb::arg("start"), nb::arg("labels"), nb::arg("bit_generator"),
@@ -225,7 +224,7 @@ void bind_chain(nb::module_& m) {
           "set_state",
           [](Chain& c, Labels labels, double log_u, double log_alpha, double sigma, double theta) {
             require(labels.size() == static_cast<std::size_t>(c.chain().n_rows()),
-                    "labels must have one entry a row");
+                    "labels must have one entry per row");
             c.chain().assign(as_span(labels), {log_u, log_alpha, sigma, theta});
           },
           nb::arg("labels"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),

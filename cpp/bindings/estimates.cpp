@@ -87,7 +87,7 @@ class Search {
     return static_cast<int>(labels.shape(1));
   }
   void check(const Draws& labels, const Input<double, 1>& weights) const {
-    require(weights.size() == labels.shape(0), "weights must have one entry a draw");
+    require(weights.size() == labels.shape(0), "weights must have one entry per draw");
     require(most_ >= 1 && most_ <= n_, "max_clusters must be from 1 to n");
     require_labels(as_span(labels), labels.shape(1));
   }

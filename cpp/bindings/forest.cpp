@@ -1,10 +1,22 @@
 // `Forest`: trees over the rows of a family, grown by BHC or IBHC.
+#include "mixwood/tree/forest.hpp"
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "any_family.hpp"
 #include "bindings.hpp"
-#include "family.hpp"
-#include "prior_kind.hpp"
+#include "mixwood/tree/bhc.hpp"
+#include "mixwood/tree/collapse.hpp"
+#include "mixwood/tree/export.hpp"
+#include "mixwood/tree/forest_check.hpp"
+#include "mixwood/tree/ibhc.hpp"
 
 namespace mixwood::bindings {
 
@@ -20,6 +32,62 @@ TreeSearch search_of(const std::string& name) {
   return TreeSearch::compared;
 }
 
+// A forest and how it grows.
+class GrowingForest {
+ public:
+  GrowingForest(std::shared_ptr<const ErasedFamily> family, Prior prior, DescentRule rule,
+                TreeSearch search)
+      : forest_(std::move(family), prior),
+        growth_(forest_, rule, search),
+        order_(rule == DescentRule::paper ? MergeOrder::published : MergeOrder::balanced) {}
+
+  void insert(std::span<const std::int64_t> rows) {
+    for (const std::int64_t row : rows) growth_.insert(leaf(row));
+  }
+  void on_top(std::span<const std::int64_t> rows) {
+    for (const std::int64_t row : rows) growth_.insert_on_top(leaf(row));
+  }
+  void agglomerate(std::span<const std::int64_t> rows) {
+    std::vector<int> leaves;
+    for (const std::int64_t row : rows) leaves.push_back(leaf(row));
+    for (const int root : GreedyClustering(forest_, order_)(leaves, true)) forest_.add_tree(root);
+  }
+  void join_trees() { join_near_trees(forest_, growth_); }
+  void collapse(int max_leaves) { Collapse(forest_, growth_)(max_leaves); }
+  void set_parameters(PriorValues values) { forest_.set_parameters(values); }
+  void rebind(const std::shared_ptr<const ErasedFamily>& family,
+              std::span<const std::int64_t> rows) {
+    require(forest_.family().is_same_kind(*family), "family must be of the same kind");
+    forest_.rebind(family, rows);
+  }
+  FlatTree flat() { return flatten(forest_); }
+  FlatLeaves leaves() { return flat_leaves(forest_); }
+  FlatSums leaf_sums(int first, int last) { return mixwood::leaf_sums(forest_, first, last); }
+  int statistic_size() const { return forest_.family().statistic_size(); }
+  double log_potential() {
+    const JoinedForest joined(forest_);
+    return joined.root() == Arena::none ? 0.0 : forest_.nodes().log_tree[joined.root()];
+  }
+  void check() {
+    ForestCheck{}(forest_);
+    growth_.check();
+  }
+  std::pair<std::int64_t, std::int64_t> search_counts() const {
+    return {growth_.search_counts().searches, growth_.search_counts().differing};
+  }
+  int n_trees() const { return static_cast<int>(forest_.trees().size()); }
+  int n_leaves() const { return forest_.n_leaves(); }
+  int n_rows() const { return forest_.family().n_rows(); }
+  bool has(int row) const { return forest_.leaf_of_row()[row] != Arena::none; }
+
+ private:
+  int leaf(std::int64_t row) { return forest_.make_leaf(static_cast<int>(row)); }
+
+  Forest forest_;
+  IncrementalClustering growth_;
+  MergeOrder order_;
+};
+
 // Holds the trees, and the family whose data they read alive.
 class PythonForest {
  public:
@@ -27,13 +95,12 @@ class PythonForest {
                const std::string& rule, const std::string& search)
       : family_(family) {
     require(rule == "balanced" || rule == "paper", "rule must be 'balanced' or 'paper'");
-    const PriorSettings settings{.kind = kind_of(prior), .alpha = {}, .sigma = {}, .theta = {}};
-    forest_ = nb::cast<const AnyFamily&>(family).forest(
-        Prior(settings, values), rule == "paper" ? DescentRule::paper : DescentRule::balanced,
-        search_of(search));
+    forest_ = std::make_unique<GrowingForest>(
+        nb::cast<const AnyFamily&>(family).shared_erased(), Prior(prior_named(prior), {}, values),
+        rule == "paper" ? DescentRule::paper : DescentRule::balanced, search_of(search));
   }
 
-  AnyForest& forest() { return *forest_; }
+  GrowingForest& forest() { return *forest_; }
 
   // Rows that can be put in: within range and not there yet, so that a refusal changes nothing.
   std::span<const std::int64_t> fresh(const Rows& rows) const {
@@ -55,7 +122,7 @@ class PythonForest {
       require(row < bound_family.n_rows(), "rows must lie in 0..n_rows-1 of the new family");
       require(row < 0 || seen[static_cast<std::size_t>(row)]++ == 0, "rows must differ");
     }
-    forest_->rebind(bound_family, as_span(rows));
+    forest_->rebind(bound_family.shared_erased(), as_span(rows));
     family_ = family;
   }
 
@@ -107,7 +174,7 @@ class PythonForest {
   }
 
   nb::object family_;
-  std::unique_ptr<AnyForest> forest_;
+  std::unique_ptr<GrowingForest> forest_;
 };
 
 }  // namespace

@@ -95,7 +95,7 @@ class Reader {
     }
   }
 
-  // A list of at least and at most so many entries.
+  // A list of at least `least` and at most `most` entries.
   template <class T>
   void list(std::vector<T>& entries, std::size_t least, std::size_t most) {
     expect('[');

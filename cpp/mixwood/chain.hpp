@@ -13,7 +13,7 @@
 
 #include "mixwood/archive.hpp"
 #include "mixwood/move/report.hpp"
-#include "mixwood/prior.hpp"
+#include "mixwood/prior/prior.hpp"
 #include "mixwood/tree/shape.hpp"
 
 namespace mixwood {

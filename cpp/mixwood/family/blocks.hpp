@@ -19,13 +19,11 @@ class BlockScores {
 
   // log P of the rows of `s`, whose own log marginal is given, together with the block.
   double log_union(const double* s, double log_marginal, const Block<F>& block) {
-    if constexpr (requires { family_.log_predictive(s, block); }) {
-      return log_marginal + family_.log_predictive(s, block);
-    } else {
-      std::copy_n(s, spare_.size(), spare_.begin());
-      family_.merge(spare_.data(), block);
-      return family_.log_marginal(spare_.data());
-    }
+    if constexpr (SparseFamily<F>)
+      if (is_sparse(family_)) return log_marginal + family_.log_predictive(s, block);
+    std::copy_n(s, spare_.size(), spare_.begin());
+    family_.merge(spare_.data(), block);
+    return family_.log_marginal(spare_.data());
   }
 
   // log P(block | X_slot) for each of the slots, at scores[slot].

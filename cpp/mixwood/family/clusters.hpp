@@ -48,7 +48,7 @@ class RowBlock {
   std::vector<int> rows_;
 };
 
-// The statistics of many clusters, one a slot. `Derived` has refresh(slot), which recomputes what
+// The statistics of many clusters, one per slot. `Derived` has refresh(slot), which recomputes what
 // it keeps beside a statistic that has changed.
 template <class F, class Derived>
 class RefreshedClusters {
@@ -123,11 +123,12 @@ class RefreshedClusters {
   int slots_ = 0;
   const Kernels& kernels_ = kernels();
   RowBlock block_;
+  std::vector<double> spare_;  // a statistic
 
  private:
   void refreshed(int slot) { static_cast<Derived&>(*this).refresh(slot); }
 
-  std::vector<double> statistics_, spare_;
+  std::vector<double> statistics_;
 };
 
 }  // namespace mixwood

@@ -2,8 +2,8 @@
 //
 // Family: the rows, the prior's constants, and additive statistics as flat arrays of
 //   statistic_size() doubles, all zeros when empty. Read-only, shared by all chains.
-// Family::Clusters: the statistics of many clusters at once, one a slot, with whatever is
-//   cached to score a block of rows against all of them. One a chain.
+// Family::Clusters: the statistics of many clusters at once, one per slot, with whatever is
+//   cached to score a block of rows against all of them. One per chain.
 //
 // An AtomFamily also has Family::Atoms: clusters by their parameters rather than their rows, for
 // the conditional samplers. In a file of their own beside the family's.
@@ -13,6 +13,7 @@
 #include <span>
 
 #include "mixwood/archive.hpp"
+#include "mixwood/family/count_block.hpp"
 #include "mixwood/random/stream.hpp"
 
 namespace mixwood {
@@ -29,15 +30,23 @@ concept Family = requires(const F f, double* s, const double* t, int row) {
   { f.log_alone(row) } -> std::same_as<double>;   // log P(x_row)
 };
 
-// A family whose rows stand for many rows each: see leaves.hpp. Partitions and trees over it count
-// those.
+// A family whose rows may stand for many rows each (`is_weighted`): see leaves.hpp. Partitions and
+// trees over it count those.
 template <class F>
 concept WeightedFamily = Family<F> && requires(const F f, int row) {
+  { f.is_weighted() } -> std::same_as<bool>;
   { f.n_points() } -> std::same_as<int>;             // how many there are in all
   { f.row_size(row) } -> std::same_as<int>;          // ... in one row
   { f.row_log_apart(row) } -> std::same_as<double>;  // the sum of their log P(x)
 };
 
+template <Family F>
+bool is_weighted(const F& family) {
+  if constexpr (WeightedFamily<F>)
+    return family.is_weighted();
+  else
+    return false;
+}
 template <Family F>
 int n_points(const F& family) {
   if constexpr (WeightedFamily<F>)
@@ -60,36 +69,25 @@ double row_log_apart(const F& family, int row) {
     return family.log_alone(row);
 }
 
-// Optional: log P(row | X_c) from a statistic, where that is cheaper than a marginal.
-template <class F>
-concept has_log_predictive = requires(const F f, const double* t, int row) {
-  { f.log_predictive(t, row) } -> std::same_as<double>;
-};
-
 // Optional, for statistics that are mostly zeros: the entries that are not, and the log predictive
 // of the rows that they belong to, which then takes time in proportion to them.
 template <class F>
-concept has_sparse_statistics =
-    requires(const F f, const double* t, typename F::SparseStatistic& sparse) {
-      f.gather(t, sparse);
-      { f.log_predictive(t, sparse) } -> std::same_as<double>;
-    };
-
-// The family's sparse statistics; nothing where it has none.
-template <class F>
-struct SparseOf {
-  struct type {};
-};
-template <has_sparse_statistics F>
-struct SparseOf<F> {
-  using type = typename F::SparseStatistic;
+concept SparseFamily = requires(const F f, const double* t, GatheredCounts& gathered,
+                                const CountBlock& block, int row) {
+  { f.block_of_row(row) } -> std::same_as<CountBlock>;
+  f.gather(t, gathered);
+  { f.log_predictive(t, row) } -> std::same_as<double>;
+  { f.log_predictive(t, block) } -> std::same_as<double>;
 };
 
-// Optional, for rows that may be long or short: how many counts a row has.
-template <class F>
-concept has_row_totals = requires(const F f, int row) {
-  { f.row_total(row) } -> std::same_as<double>;
-};
+// Whether it is to be used; a family behind the erased interface knows it only once it is made.
+template <Family F>
+bool is_sparse(const F& family) {
+  if constexpr (requires { family.is_sparse(); })
+    return family.is_sparse();
+  else
+    return SparseFamily<F>;
+}
 
 // Rows that move together. Most families take such a block as a plain statistic; one with a
 // thriftier form of it (a few nonzero counts among many words) names that `Block`.
@@ -112,9 +110,9 @@ template <class C, class F>
 concept ClusterScores =
     requires(C c, std::span<const int> numbers, const double* statistic, Block<F> rows,
              double* target, double* scores, int slot, int b, int row, Writer& w, Reader& r) {
-      { C::rows_at_once } -> std::convertible_to<int>;
-      c.grow(slot);   // room for so many slots
-      c.clear(slot);  // the slot holds no rows
+      { c.rows_at_once } -> std::convertible_to<int>;  // most often a static constant
+      c.grow(slot);                                    // room for that many slots
+      c.clear(slot);                                   // the slot holds no rows
       c.observe(slot, row);
       c.forget(slot, row);
       c.assign(slot, statistic);  // the slot holds the rows of this statistic
@@ -136,11 +134,11 @@ concept ClusterScores =
 template <class A>
 concept AtomScores = requires(A a, std::span<const int> rows, const double* statistic,
                               Stream& random, double* scores, int atom, int count) {
-  { A::rows_at_once } -> std::convertible_to<int>;
-  a.resize(count);                  // so many atoms, none of them drawn yet
+  { a.rows_at_once } -> std::convertible_to<int>;
+  a.resize(count);                  // this many atoms, none of them drawn yet
   a.draw(atom, statistic, random);  // parameters given the rows of a statistic; no rows: the prior
   a.load(rows);                     // the rows of the block, at most rows_at_once
-  a.score(count, scores);  // log f(x_b | atom) of the first so many, at [atom * rows_at_once + b]
+  a.score(count, scores);  // log f(x_b | atom) of the first `count`, at [atom * rows_at_once + b]
 };
 
 template <class F>

@@ -166,37 +166,25 @@ class Gaussian {
   std::vector<double> psi_, pivots_, alone_;
 };
 
-// The statistics are the truth; the factor of Psi_n and the posterior mean are kept beside them
-// by rank-one updates, and made afresh from the statistics where an update is unsafe.
-class Gaussian::Clusters {
+// The statistics are the truth; the factor of Psi_n and the posterior mean are kept beside them. A
+// row that comes or goes is a rank-one update; where that is unsafe, and for all other changes,
+// they are made afresh from the statistics.
+class Gaussian::Clusters : public RefreshedClusters<Gaussian, Gaussian::Clusters> {
  public:
-  static constexpr int rows_at_once = block_rows;
-
   explicit Clusters(const Gaussian& family)
-      : family_(family),
-        d_(family.d()),
-        kernels_(kernels()),
-        block_(d_),
+      : RefreshedClusters(family),
         scratch_(static_cast<std::size_t>(d_) * block_rows),
         vector_(d_),
-        spare_(family.statistic_size()),
         union_scratch_(static_cast<std::size_t>(d_ + 1) * (d_ + 2) / 2 * widest_vector) {}
 
   void grow(int slots) {
-    if (slots <= static_cast<int>(terms_.size())) return;
-    const std::size_t count = std::max<std::size_t>(slots, 2 * terms_.size());
-    statistics_.resize(count * family_.statistic_size());
+    if (!grow_statistics(slots)) return;
+    const auto count = static_cast<std::size_t>(slots_);
     factors_.resize(count * d_ * d_);
     means_.resize(count * d_);
     log_determinants_.resize(count);
     terms_.resize(count);
     quadratic_.resize(count * block_rows);
-  }
-
-  void clear(int slot) {
-    double* s = statistic(slot);
-    std::fill(s, s + family_.statistic_size(), 0.0);
-    refactor(slot);
   }
 
   void observe(int slot, int row) {
@@ -210,37 +198,14 @@ class Gaussian::Clusters {
     const double n = statistic(slot)[0];
     difference(slot, row, std::sqrt((family_.r() + n) / (family_.r() + (n - 1))));
     family_.forget(statistic(slot), row);
-    if (statistic(slot)[0] == 0) return refactor(slot);
+    if (statistic(slot)[0] == 0) return refresh(slot);
     update(slot, -1);
-  }
-
-  void assign(int slot, const double* s) {
-    std::copy_n(s, family_.statistic_size(), statistic(slot));
-    refactor(slot);
-  }
-  void merge(int slot, const double* s) {
-    family_.merge(statistic(slot), s);
-    refactor(slot);
-  }
-  void subtract(int slot, const double* s) {
-    family_.subtract(statistic(slot), s);
-    refactor(slot);
-  }
-
-  void read(int slot, double* s) const {
-    std::copy_n(statistic(slot), family_.statistic_size(), s);
   }
 
   double log_marginal(int slot) const {
     const double n = statistic(slot)[0];
     return family_.size_term(n) - 0.5 * (family_.nu() + n) * log_determinants_[slot];
   }
-
-  const double* statistic(int slot) const {
-    return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
-  }
-
-  void load(std::span<const int> rows) { block_.load(family_, rows); }
 
   void score(std::span<const int> slots, double* scores) {
     for (const int slot : slots) {
@@ -269,6 +234,7 @@ class Gaussian::Clusters {
           log_marginal(slots[k]);
   }
 
+  // The factor has gathered the rounding of many updates: it is saved, too.
   template <class Archive>
   void archive(Archive& a, int slot, const double* fresh) {
     if constexpr (Archive::loading) std::copy_n(fresh, family_.statistic_size(), statistic(slot));
@@ -294,9 +260,8 @@ class Gaussian::Clusters {
   }
 
  private:
-  double* statistic(int slot) {
-    return statistics_.data() + static_cast<std::size_t>(slot) * family_.statistic_size();
-  }
+  friend RefreshedClusters;
+
   double* factor(int slot) { return factors_.data() + static_cast<std::size_t>(slot) * d_ * d_; }
   double* mean(int slot) { return means_.data() + static_cast<std::size_t>(slot) * d_; }
 
@@ -311,12 +276,12 @@ class Gaussian::Clusters {
     const double squared = cholesky_solve_squared(d_, factor(slot), x);
     const double ratio = 1 + sign * squared;
     if (!(ratio > 1e-3) || !cholesky_rank_one(d_, factor(slot), vector_.data(), sign))
-      return refactor(slot);
+      return refresh(slot);
     log_determinants_[slot] += std::log(ratio);
     refresh_terms(slot);
   }
 
-  void refactor(int slot) {
+  void refresh(int slot) {
     log_determinants_[slot] = family_.posterior_factor(statistic(slot), factor(slot));
     refresh_terms(slot);
   }
@@ -331,13 +296,9 @@ class Gaussian::Clusters {
         0.5 * (family_.nu() + s[0] + 1), kappa / (kappa + 1)};
   }
 
-  const Gaussian& family_;
-  int d_;
-  const Kernels& kernels_;
-  std::vector<double> statistics_, factors_, means_, log_determinants_, quadratic_;
+  std::vector<double> factors_, means_, log_determinants_, quadratic_;
   std::vector<StudentTerms> terms_;
-  RowBlock block_;
-  std::vector<double> scratch_, vector_, spare_;
+  std::vector<double> scratch_, vector_;
   std::vector<double> union_scratch_, union_determinants_;
   std::vector<const double*> pointers_;
 };

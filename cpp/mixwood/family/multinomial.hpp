@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
+#include "mixwood/family/count_block.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
@@ -25,11 +25,7 @@ class Multinomial {
   class Clusters;
   class Atoms;
 
-  // Rows together: the words that occur in them, and how often.
-  struct Block {
-    std::span<const std::int32_t> words, counts;
-    double total;
-  };
+  using Block = CountBlock;
 
   // Compressed sparse rows, kept by the caller: row i has words[starts[i] .. starts[i+1]).
   Multinomial(std::span<const std::int64_t> starts, std::span<const std::int32_t> words,
@@ -75,9 +71,6 @@ class Multinomial {
   bool is_count(int) const { return true; }
 
   Block block_of_row(int i) const { return {words(i), counts(i), row_totals_[i]}; }
-  static Block block_of(std::span<const std::int32_t> words, std::span<const std::int32_t> counts) {
-    return {words, counts, std::accumulate(counts.begin(), counts.end(), 0.0)};
-  }
 
   void observe(double* s, int i) const { add(s, i, 1); }
   void forget(double* s, int i) const { add(s, i, -1); }
@@ -100,21 +93,16 @@ class Multinomial {
     s[width_] += block.total;
   }
 
-  // The words that occur in a set of rows, gathered from its statistic.
-  struct SparseStatistic {
-    std::vector<std::int32_t> words, counts;
-    double total = 0;
-    operator Block() const { return {words, counts, total}; }
-  };
-  void gather(const double* s, SparseStatistic& sparse) const {
-    sparse.words.clear();
-    sparse.counts.clear();
+  // The words that occur in a set of rows, from its statistic.
+  void gather(const double* s, GatheredCounts& gathered) const {
+    gathered.words.clear();
+    gathered.counts.clear();
     for (std::int32_t v = 0; v < width_; ++v)
       if (s[v] > 0) {
-        sparse.words.push_back(v);
-        sparse.counts.push_back(static_cast<std::int32_t>(s[v]));
+        gathered.words.push_back(v);
+        gathered.counts.push_back(static_cast<std::int32_t>(s[v]));
       }
-    sparse.total = s[width_];
+    gathered.total = s[width_];
   }
 
   // log P(block | X_c) from a statistic, over the block's own words only.
@@ -308,6 +296,7 @@ class Multinomial::Clusters {
   std::vector<double> totals_, log_gamma_totals_, log_marginals_, sums_, normalizers_;
 };
 
-static_assert(Family<Multinomial> && ClusterScores<Multinomial::Clusters, Multinomial>);
+static_assert(Family<Multinomial> && SparseFamily<Multinomial> &&
+              ClusterScores<Multinomial::Clusters, Multinomial>);
 
 }  // namespace mixwood

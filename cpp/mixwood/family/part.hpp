@@ -8,10 +8,25 @@
 #include <utility>
 #include <vector>
 
-#include "mixwood/family/blocks.hpp"
-#include "mixwood/family/product.hpp"
+#include "mixwood/family/erased.hpp"
+#include "mixwood/numerics/kernels.hpp"
 
 namespace mixwood {
+
+// One family and the rows that have something for it: the others add nothing. places[row] is the
+// part's own number of a row of the product, below 0 where it has none.
+struct Part {
+  std::shared_ptr<const ErasedFamily> family;
+  std::vector<std::int32_t> places;
+
+  void observe(double* s, int row) const {
+    if (places[row] >= 0) family->observe(s, places[row]);
+  }
+  void forget(double* s, int row) const {
+    if (places[row] >= 0) family->forget(s, places[row]);
+  }
+  double log_alone(int row) const { return places[row] < 0 ? 0.0 : family->log_alone(places[row]); }
+};
 
 // Which rows of a loaded block a part has: their places in the part, and where in the block.
 class PresentRows {
@@ -41,16 +56,16 @@ class PresentRows {
   int within_[block_rows] = {};
 };
 
-// Scores `rows` with what has load(rows) and, by `score`, writes to scores_: all at once, or one by
-// one where the family knows no other way. `add` gets the first of those scored and how many.
-template <int at_once, class Scored, class Score, class Add>
+// Scores the rows that are present with what has load(rows) and, by `score`, writes its scores:
+// all at once, or one by one where the family knows no other way. `add` gets the first of those
+// scored and how many.
+template <class Scored, class Score, class Add>
 void score_present(Scored& scored, std::span<const int> rows, Score&& score, Add&& add) {
-  if constexpr (at_once == block_rows) {
+  if (scored.rows_at_once == block_rows) {
     if (rows.empty()) return;
     score();
     add(0, rows.size());
   } else {
-    static_assert(at_once == 1);
     for (std::size_t k = 0; k < rows.size(); ++k) {
       scored.load(rows.subspan(k, 1));
       score();
@@ -59,37 +74,41 @@ void score_present(Scored& scored, std::span<const int> rows, Score&& score, Add
   }
 }
 
-template <Family F>
-class PartClustersOf final : public PartClusters {
+// The clusters of one part. Scores are added to what is there, at [slot * block_rows + b].
+class PartClusters {
  public:
-  PartClustersOf(const F& family, std::span<const std::int32_t> places)
-      : family_(family), places_(places), present_(places), clusters_(family), blocks_(family) {}
+  explicit PartClusters(const Part& part)
+      : family_(*part.family),
+        places_(part.places),
+        present_(places_),
+        clusters_(part.family->clusters()) {}
 
-  void grow(int slots) override {
-    clusters_.grow(slots);
+  void grow(int slots) {
+    clusters_->grow(slots);
     slots_ = std::max(slots_, slots);
-    scores_.resize(static_cast<std::size_t>(slots_) * at_once);
+    scores_.resize(static_cast<std::size_t>(slots_) * clusters_->rows_at_once);
   }
-  void clear(int slot) override { clusters_.clear(slot); }
-  void observe(int slot, int row) override {
-    if (places_[row] >= 0) clusters_.observe(slot, places_[row]);
+  void clear(int slot) { clusters_->clear(slot); }
+  void observe(int slot, int row) {
+    if (places_[row] >= 0) clusters_->observe(slot, places_[row]);
   }
-  void forget(int slot, int row) override {
-    if (places_[row] >= 0) clusters_.forget(slot, places_[row]);
+  void forget(int slot, int row) {
+    if (places_[row] >= 0) clusters_->forget(slot, places_[row]);
   }
-  void assign(int slot, const double* s) override { clusters_.assign(slot, s); }
-  void merge(int slot, const double* s) override { clusters_.merge(slot, block_of(s)); }
-  void subtract(int slot, const double* s) override { clusters_.subtract(slot, block_of(s)); }
-  void read(int slot, double* s) const override { clusters_.read(slot, s); }
-  double log_marginal(int slot) override { return clusters_.log_marginal(slot); }
+  void assign(int slot, const double* s) { clusters_->assign(slot, s); }
+  void merge(int slot, const double* s) { clusters_->merge(slot, block_of(s)); }
+  void subtract(int slot, const double* s) { clusters_->subtract(slot, block_of(s)); }
+  void read(int slot, double* s) const { clusters_->read(slot, s); }
+  double log_marginal(int slot) { return clusters_->log_marginal(slot); }
 
-  void load(std::span<const int> rows) override {
+  void load(std::span<const int> rows) {
     present_.load(rows);
-    if (at_once == block_rows && !present_.rows().empty()) clusters_.load(present_.rows());
+    if (all_at_once() && !present_.rows().empty()) clusters_->load(present_.rows());
   }
-  void add_scores(std::span<const int> slots, double* scores) override {
-    score_present<at_once>(
-        clusters_, present_.rows(), [&] { clusters_.score(slots, scores_.data()); },
+  void add_scores(std::span<const int> slots, double* scores) {
+    const int at_once = clusters_->rows_at_once;
+    score_present(
+        *clusters_, present_.rows(), [&] { clusters_->score(slots, scores_.data()); },
         [&](std::size_t first, std::size_t count) {
           for (const int slot : slots)
             for (std::size_t k = 0; k < count; ++k)
@@ -97,69 +116,64 @@ class PartClustersOf final : public PartClusters {
                   scores_[static_cast<std::size_t>(slot) * at_once + k];
         });
   }
-  double score_without(int slot, int b) override {
+  double score_without(int slot, int b) {
     const int within = present_.within(b);
     if (within < 0) return 0;
-    if constexpr (at_once == block_rows) return clusters_.score_without(slot, within);
-    clusters_.load(present_.rows().subspan(within, 1));
-    return clusters_.score_without(slot, 0);
+    if (all_at_once()) return clusters_->score_without(slot, within);
+    clusters_->load(present_.rows().subspan(within, 1));
+    return clusters_->score_without(slot, 0);
   }
 
-  void add_block_scores(const double* s, std::span<const int> slots, double* scores) override {
-    blocks_.score(clusters_, block_of(s), slots, scores_.data());
+  void add_block_scores(const double* s, std::span<const int> slots, double* scores) {
+    clusters_->score_block(block_of(s), slots, scores_.data());
     for (const int slot : slots) scores[slot] += scores_[slot];
   }
-  double score_block_without(int slot, const double* s) override {
-    return blocks_.score_without(clusters_, slot, block_of(s));
+  double score_block_without(int slot, const double* s) {
+    return clusters_->score_block_without(slot, block_of(s));
   }
-  void archive(Writer& a, int slot, const double* fresh) override {
-    clusters_.archive(a, slot, fresh);
-  }
-  void archive(Reader& a, int slot, const double* fresh) override {
-    clusters_.archive(a, slot, fresh);
+  template <class Archive>
+  void archive(Archive& a, int slot, const double* fresh) {
+    clusters_->archive(a, slot, fresh);
   }
 
  private:
-  static constexpr int at_once = F::Clusters::rows_at_once;
+  bool all_at_once() const { return clusters_->rows_at_once == block_rows; }
 
   // A statistic in the form in which the family takes rows that move together.
-  Block<F> block_of(const double* s) {
-    if constexpr (has_sparse_statistics<F>) {
-      family_.gather(s, sparse_);
-      return sparse_;
-    } else {
-      return s;
-    }
+  ErasedFamily::Block block_of(const double* s) {
+    if (!family_.is_sparse()) return {.statistic = s, .counts = {}};
+    family_.gather(s, gathered_);
+    return {.statistic = nullptr, .counts = gathered_};
   }
 
-  const F& family_;
+  const ErasedFamily& family_;
   std::span<const std::int32_t> places_;
   PresentRows present_;
-  typename F::Clusters clusters_;
-  BlockScores<F> blocks_;
-  typename SparseOf<F>::type sparse_;
+  std::unique_ptr<ErasedClusters> clusters_;
+  GatheredCounts gathered_;
   int slots_ = 0;
   std::vector<double> scores_;
 };
 
-template <AtomFamily F>
-class PartAtomsOf final : public PartAtoms {
+// The parameters of one part's clusters; scores as above.
+class PartAtoms {
  public:
-  PartAtomsOf(const F& family, std::span<const std::int32_t> places)
-      : present_(places), atoms_(family) {}
+  explicit PartAtoms(const Part& part) : present_(part.places), atoms_(part.family->atoms()) {}
 
-  void resize(int count) override {
-    atoms_.resize(count);
-    scores_.resize(static_cast<std::size_t>(count) * at_once);
+  void resize(int count) {
+    atoms_->resize(count);
+    scores_.resize(static_cast<std::size_t>(count) * atoms_->rows_at_once);
   }
-  void draw(int atom, const double* s, Stream& random) override { atoms_.draw(atom, s, random); }
-  void load(std::span<const int> rows) override {
+  void draw(int atom, const double* s, Stream& random) { atoms_->draw(atom, s, random); }
+  void load(std::span<const int> rows) {
     present_.load(rows);
-    if (at_once == block_rows && !present_.rows().empty()) atoms_.load(present_.rows());
+    if (atoms_->rows_at_once == block_rows && !present_.rows().empty())
+      atoms_->load(present_.rows());
   }
-  void add_scores(int count, double* scores) override {
-    score_present<at_once>(
-        atoms_, present_.rows(), [&] { atoms_.score(count, scores_.data()); },
+  void add_scores(int count, double* scores) {
+    const int at_once = atoms_->rows_at_once;
+    score_present(
+        *atoms_, present_.rows(), [&] { atoms_->score(count, scores_.data()); },
         [&](std::size_t first, std::size_t rows) {
           for (int atom = 0; atom < count; ++atom)
             for (std::size_t k = 0; k < rows; ++k)
@@ -169,49 +183,9 @@ class PartAtomsOf final : public PartAtoms {
   }
 
  private:
-  static constexpr int at_once = F::Atoms::rows_at_once;
-
   PresentRows present_;
-  typename F::Atoms atoms_;
+  std::unique_ptr<ErasedAtoms> atoms_;
   std::vector<double> scores_;
-};
-
-template <Family F>
-class PartOf final : public Part {
- public:
-  // places[row] is the part's own number of a row of the product, below 0 where it has none.
-  PartOf(std::shared_ptr<const F> family, std::vector<std::int32_t> places)
-      : family_(std::move(family)), places_(std::move(places)) {}
-
-  int statistic_size() const override { return family_->statistic_size(); }
-  bool is_count(int entry) const override {
-    if constexpr (requires { family_->is_count(entry); }) return family_->is_count(entry);
-    return false;
-  }
-  void observe(double* s, int row) const override {
-    if (places_[row] >= 0) family_->observe(s, places_[row]);
-  }
-  void forget(double* s, int row) const override {
-    if (places_[row] >= 0) family_->forget(s, places_[row]);
-  }
-  void merge(double* s, const double* t) const override { family_->merge(s, t); }
-  void subtract(double* s, const double* t) const override { family_->subtract(s, t); }
-  double log_marginal(const double* s) const override { return family_->log_marginal(s); }
-  double log_alone(int row) const override {
-    return places_[row] < 0 ? 0.0 : family_->log_alone(places_[row]);
-  }
-  bool has_atoms() const override { return can_draw_atoms(*family_); }
-  std::unique_ptr<PartClusters> clusters() const override {
-    return std::make_unique<PartClustersOf<F>>(*family_, places_);
-  }
-  std::unique_ptr<PartAtoms> atoms() const override {
-    if constexpr (AtomFamily<F>) return std::make_unique<PartAtomsOf<F>>(*family_, places_);
-    return nullptr;
-  }
-
- private:
-  std::shared_ptr<const F> family_;
-  std::vector<std::int32_t> places_;
 };
 
 }  // namespace mixwood

@@ -9,28 +9,26 @@
 #include <span>
 #include <vector>
 
-#include "mixwood/family/family.hpp"
+#include "mixwood/family/erased.hpp"
 
 namespace mixwood {
 
 // Adds each row to the statistic of its label, K statistics one after the other; rows of negative
 // labels are left out.
-template <Family F>
-void cluster_statistics(const F& family, std::span<const std::int32_t> labels, double* statistics) {
+inline void cluster_statistics(const ErasedFamily& family, std::span<const std::int32_t> labels,
+                               double* statistics) {
   const auto size = static_cast<std::size_t>(family.statistic_size());
   for (int row = 0; row < family.n_rows(); ++row)
     if (labels[row] >= 0) family.observe(statistics + size * labels[row], row);
 }
 
 // Fills table[(i - first) * K + k] = log P(x_i | X_k) for the rows first <= i < end.
-template <Family F>
-void predictive_table(const F& family, std::span<const double> statistics, int first, int end,
-                      double* table) {
-  using Clusters = typename F::Clusters;
-  constexpr int block = Clusters::rows_at_once;
+inline void predictive_table(const ErasedFamily& family, std::span<const double> statistics,
+                             int first, int end, double* table) {
   const auto size = static_cast<std::size_t>(family.statistic_size());
   const std::size_t count = statistics.size() / size;
-  Clusters clusters(family);
+  ErasedFamily::Clusters clusters(family);
+  const int block = clusters.rows_at_once;
   clusters.grow(static_cast<int>(count));
   std::vector<int> slots(count);
   std::iota(slots.begin(), slots.end(), 0);

@@ -3,119 +3,69 @@
 //
 //   P(X_c) = prod over parts p of P_p(X_c's columns of p, over the rows that have them)
 //
-// Statistic: those of the parts, one after the other. Parts are reached through a small virtual
-// interface (part.hpp has what stands behind it); a call is for a block of rows against many
-// clusters, so that it costs nothing.
+// Statistic: those of the parts, one after the other. The parts are erased families.
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
-#include "mixwood/family/any_statistics.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/part.hpp"
 #include "mixwood/numerics/kernels.hpp"
 
 namespace mixwood {
-
-// The clusters of one part. Scores are added to what is there, at [slot * block_rows + b].
-class PartClusters {
- public:
-  PartClusters() = default;
-  PartClusters(const PartClusters&) = delete;
-  PartClusters& operator=(const PartClusters&) = delete;
-  virtual ~PartClusters() = default;
-
-  virtual void grow(int slots) = 0;
-  virtual void clear(int slot) = 0;
-  virtual void observe(int slot, int row) = 0;
-  virtual void forget(int slot, int row) = 0;
-  virtual void assign(int slot, const double* s) = 0;
-  virtual void merge(int slot, const double* s) = 0;
-  virtual void subtract(int slot, const double* s) = 0;
-  virtual void read(int slot, double* s) const = 0;
-  virtual double log_marginal(int slot) = 0;
-  virtual void load(std::span<const int> rows) = 0;
-  virtual void add_scores(std::span<const int> slots, double* scores) = 0;
-  virtual double score_without(int slot, int b) = 0;
-  virtual void add_block_scores(const double* s, std::span<const int> slots, double* scores) = 0;
-  virtual double score_block_without(int slot, const double* s) = 0;
-  virtual void archive(Writer& a, int slot, const double* fresh) = 0;
-  virtual void archive(Reader& a, int slot, const double* fresh) = 0;
-};
-
-// The parameters of one part's clusters; scores as above.
-class PartAtoms {
- public:
-  PartAtoms() = default;
-  PartAtoms(const PartAtoms&) = delete;
-  PartAtoms& operator=(const PartAtoms&) = delete;
-  virtual ~PartAtoms() = default;
-
-  virtual void resize(int count) = 0;
-  virtual void draw(int atom, const double* s, Stream& random) = 0;
-  virtual void load(std::span<const int> rows) = 0;
-  virtual void add_scores(int count, double* scores) = 0;
-};
-
-// One family and the rows that have something for it: the others add nothing.
-class Part : public AnyStatistics {
- public:
-  virtual bool is_count(int entry) const = 0;
-  virtual std::unique_ptr<PartClusters> clusters() const = 0;
-  virtual std::unique_ptr<PartAtoms> atoms() const = 0;
-};
 
 class Product {
  public:
   class Clusters;
   class Atoms;
 
-  Product(std::vector<std::unique_ptr<const Part>> parts, int n)
-      : parts_(std::move(parts)), alone_(n) {
+  Product(std::vector<Part> parts, int n) : parts_(std::move(parts)), alone_(n) {
     offsets_.push_back(0);
-    for (const auto& part : parts_) offsets_.push_back(offsets_.back() + part->statistic_size());
+    for (const Part& part : parts_)
+      offsets_.push_back(offsets_.back() + part.family->statistic_size());
     for (int row = 0; row < n; ++row)
-      for (const auto& part : parts_) alone_[row] += part->log_alone(row);
+      for (const Part& part : parts_) alone_[row] += part.log_alone(row);
   }
 
   int n_rows() const { return static_cast<int>(alone_.size()); }
   int n_parts() const { return static_cast<int>(parts_.size()); }
-  const Part& part(int p) const { return *parts_[p]; }
+  const Part& part(int p) const { return parts_[p]; }
   int offset(int p) const { return offsets_[p]; }
   int statistic_size() const { return offsets_.back(); }
   bool is_count(int entry) const {
     const auto after = std::upper_bound(offsets_.begin(), offsets_.end(), entry);
     const auto p = static_cast<int>(after - offsets_.begin()) - 1;
-    return parts_[p]->is_count(entry - offsets_[p]);
+    return parts_[p].family->is_count(entry - offsets_[p]);
   }
   double log_alone(int row) const { return alone_[row]; }
   bool has_atoms() const {
-    return std::ranges::all_of(parts_, [](const auto& part) { return part->has_atoms(); });
+    return std::ranges::all_of(parts_, [](const Part& part) { return part.family->has_atoms(); });
   }
 
   void observe(double* s, int row) const {
-    for (int p = 0; p < n_parts(); ++p) parts_[p]->observe(s + offsets_[p], row);
+    for (int p = 0; p < n_parts(); ++p) parts_[p].observe(s + offsets_[p], row);
   }
   void forget(double* s, int row) const {
-    for (int p = 0; p < n_parts(); ++p) parts_[p]->forget(s + offsets_[p], row);
+    for (int p = 0; p < n_parts(); ++p) parts_[p].forget(s + offsets_[p], row);
   }
   void merge(double* s, const double* t) const {
-    for (int p = 0; p < n_parts(); ++p) parts_[p]->merge(s + offsets_[p], t + offsets_[p]);
+    for (int p = 0; p < n_parts(); ++p) parts_[p].family->merge(s + offsets_[p], t + offsets_[p]);
   }
   void subtract(double* s, const double* t) const {
-    for (int p = 0; p < n_parts(); ++p) parts_[p]->subtract(s + offsets_[p], t + offsets_[p]);
+    for (int p = 0; p < n_parts(); ++p)
+      parts_[p].family->subtract(s + offsets_[p], t + offsets_[p]);
   }
   double log_marginal(const double* s) const {
     double total = 0;
-    for (int p = 0; p < n_parts(); ++p) total += parts_[p]->log_marginal(s + offsets_[p]);
+    for (int p = 0; p < n_parts(); ++p) total += parts_[p].family->log_marginal(s + offsets_[p]);
     return total;
   }
 
  private:
-  std::vector<std::unique_ptr<const Part>> parts_;
+  std::vector<Part> parts_;
   std::vector<int> offsets_;
   std::vector<double> alone_;
 };
@@ -125,69 +75,69 @@ class Product::Clusters {
   static constexpr int rows_at_once = block_rows;
 
   explicit Clusters(const Product& family) : family_(family) {
-    for (int p = 0; p < family.n_parts(); ++p) parts_.push_back(family.part(p).clusters());
+    for (int p = 0; p < family.n_parts(); ++p) parts_.emplace_back(family.part(p));
   }
 
   void grow(int slots) {
-    for (auto& part : parts_) part->grow(slots);
+    for (auto& part : parts_) part.grow(slots);
   }
   void clear(int slot) {
-    for (auto& part : parts_) part->clear(slot);
+    for (auto& part : parts_) part.clear(slot);
   }
   void observe(int slot, int row) {
-    for (auto& part : parts_) part->observe(slot, row);
+    for (auto& part : parts_) part.observe(slot, row);
   }
   void forget(int slot, int row) {
-    for (auto& part : parts_) part->forget(slot, row);
+    for (auto& part : parts_) part.forget(slot, row);
   }
   void assign(int slot, const double* s) {
-    for (std::size_t p = 0; p < parts_.size(); ++p) parts_[p]->assign(slot, in_part(s, p));
+    for (std::size_t p = 0; p < parts_.size(); ++p) parts_[p].assign(slot, in_part(s, p));
   }
   void merge(int slot, const double* s) {
-    for (std::size_t p = 0; p < parts_.size(); ++p) parts_[p]->merge(slot, in_part(s, p));
+    for (std::size_t p = 0; p < parts_.size(); ++p) parts_[p].merge(slot, in_part(s, p));
   }
   void subtract(int slot, const double* s) {
-    for (std::size_t p = 0; p < parts_.size(); ++p) parts_[p]->subtract(slot, in_part(s, p));
+    for (std::size_t p = 0; p < parts_.size(); ++p) parts_[p].subtract(slot, in_part(s, p));
   }
   void read(int slot, double* s) const {
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      parts_[p]->read(slot, s + family_.offset(static_cast<int>(p)));
+      parts_[p].read(slot, s + family_.offset(static_cast<int>(p)));
   }
   double log_marginal(int slot) {
     double total = 0;
-    for (auto& part : parts_) total += part->log_marginal(slot);
+    for (auto& part : parts_) total += part.log_marginal(slot);
     return total;
   }
 
   void load(std::span<const int> rows) {
-    for (auto& part : parts_) part->load(rows);
+    for (auto& part : parts_) part.load(rows);
   }
   void score(std::span<const int> slots, double* scores) {
     for (const int slot : slots)
       std::fill_n(scores + static_cast<std::size_t>(slot) * block_rows, block_rows, 0.0);
-    for (auto& part : parts_) part->add_scores(slots, scores);
+    for (auto& part : parts_) part.add_scores(slots, scores);
   }
   double score_without(int slot, int b) {
     double total = 0;
-    for (auto& part : parts_) total += part->score_without(slot, b);
+    for (auto& part : parts_) total += part.score_without(slot, b);
     return total;
   }
 
   template <class Archive>
   void archive(Archive& a, int slot, const double* fresh) {
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      parts_[p]->archive(a, slot, fresh == nullptr ? nullptr : in_part(fresh, p));
+      parts_[p].archive(a, slot, fresh == nullptr ? nullptr : in_part(fresh, p));
   }
 
   void score_block(const double* block, std::span<const int> slots, double* scores) {
     for (const int slot : slots) scores[slot] = 0;
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      parts_[p]->add_block_scores(in_part(block, p), slots, scores);
+      parts_[p].add_block_scores(in_part(block, p), slots, scores);
   }
   double score_block_without(int slot, const double* block) {
     double total = 0;
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      total += parts_[p]->score_block_without(slot, in_part(block, p));
+      total += parts_[p].score_block_without(slot, in_part(block, p));
     return total;
   }
 
@@ -197,7 +147,7 @@ class Product::Clusters {
   }
 
   const Product& family_;
-  std::vector<std::unique_ptr<PartClusters>> parts_;
+  std::vector<PartClusters> parts_;
 };
 
 class Product::Atoms {
@@ -207,27 +157,27 @@ class Product::Atoms {
   explicit Atoms(const Product& family) : family_(family) {
     if (!family.has_atoms())
       throw std::invalid_argument("a part cannot draw the atoms that the sampler needs");
-    for (int p = 0; p < family.n_parts(); ++p) parts_.push_back(family.part(p).atoms());
+    for (int p = 0; p < family.n_parts(); ++p) parts_.emplace_back(family.part(p));
   }
 
   void resize(int count) {
-    for (auto& part : parts_) part->resize(count);
+    for (auto& part : parts_) part.resize(count);
   }
   void draw(int atom, const double* s, Stream& random) {
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      parts_[p]->draw(atom, s + family_.offset(static_cast<int>(p)), random);
+      parts_[p].draw(atom, s + family_.offset(static_cast<int>(p)), random);
   }
   void load(std::span<const int> rows) {
-    for (auto& part : parts_) part->load(rows);
+    for (auto& part : parts_) part.load(rows);
   }
   void score(int count, double* scores) {
     std::fill_n(scores, static_cast<std::size_t>(count) * block_rows, 0.0);
-    for (auto& part : parts_) part->add_scores(count, scores);
+    for (auto& part : parts_) part.add_scores(count, scores);
   }
 
  private:
   const Product& family_;
-  std::vector<std::unique_ptr<PartAtoms>> parts_;
+  std::vector<PartAtoms> parts_;
 };
 
 static_assert(AtomFamily<Product> && ClusterScores<Product::Clusters, Product>);

@@ -13,7 +13,7 @@
 #include <numeric>
 #include <vector>
 
-#include "mixwood/move/gibbs.hpp"
+#include "mixwood/move/gibbs_sweep.hpp"
 #include "mixwood/move/subtree_gibbs.hpp"
 #include "mixwood/move/uncertainty.hpp"
 #include "mixwood/tree/guide.hpp"
@@ -85,12 +85,12 @@ class LeafScan {
     }
   }
 
-  // How many visits an iteration should make: a round of all leaves, unless that is dear and few of
-  // them would change cluster, or they are many. `clusters` is about how many there are to compare
-  // a leaf with.
+  // How many visits an iteration should make: a round of all leaves, unless that is expensive and
+  // few of them would change cluster, or they are many. `clusters` is about how many there are to
+  // compare a leaf with.
   int advised_visits(double clusters) const {
-    const double wanted =
-        std::max({visits_a_change * expected_changes_, cheap_comparisons / clusters, least_visits});
+    const double wanted = std::max(
+        {visits_per_change * expected_changes_, cheap_comparisons / clusters, least_visits});
     return static_cast<int>(std::min({wanted, static_cast<double>(n_leaves_), most_visits}));
   }
 
@@ -113,7 +113,7 @@ class LeafScan {
  private:
   static constexpr float never = -1;
   static constexpr int portion = 1 << 16;  // visits that are listed at once
-  static constexpr double visits_a_change = 8;
+  static constexpr double visits_per_change = 8;
   static constexpr double cheap_comparisons = 20000;
   static constexpr double least_visits = 256;
   static constexpr double most_visits = 20000;
@@ -150,8 +150,8 @@ class LeafScan {
 
   void visit(GuidedState<F>& state, GibbsSweep<GuidedState<F>>& sweep, SubtreeGibbs<F>& subtree,
              Stream& random, const std::atomic<bool>& stop, MoveReport& report) {
-    if constexpr (!WeightedFamily<F>)
-      if (sets_.empty()) return sweep(state, leaves_, random, stop, report);
+    if (sets_.empty() && !is_weighted(state.family))
+      return sweep(state, leaves_, random, stop, report);
     const Timed timed(report);
     for (const int leaf : leaves_) {
       if (stop) return;

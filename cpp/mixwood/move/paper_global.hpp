@@ -27,10 +27,9 @@
 
 namespace mixwood {
 
-template <Family F>
 class PaperGlobalMove {
  public:
-  void operator()(ForestState<F>& state, Stream& random, MoveReport& split, MoveReport& merge) {
+  void operator()(ForestState& state, Stream& random, MoveReport& split, MoveReport& merge) {
     Timed timed(split);
     const int picked = static_cast<int>(random.below(n_trees(state.forest)));
     log_d_to_picked_.resize(n_trees(state.forest));
@@ -50,8 +49,8 @@ class PaperGlobalMove {
   }
 
  private:
-  static int n_trees(const Forest<F>& forest) { return static_cast<int>(forest.trees().size()); }
-  static double log_d(Forest<F>& forest, int a, int b) {
+  static int n_trees(const Forest& forest) { return static_cast<int>(forest.trees().size()); }
+  static double log_d(Forest& forest, int a, int b) {
     return forest.log_dissimilarity(forest.trees()[a], forest.trees()[b]);
   }
 
@@ -65,7 +64,7 @@ class PaperGlobalMove {
 
   // log probability that any one of the members, trees of the list, is picked and collects just the
   // others. Dissimilarities to `known` are at hand.
-  double log_gather(Forest<F>& forest, std::span<const int> members, int known) {
+  double log_gather(Forest& forest, std::span<const int> members, int known) {
     const int K = n_trees(forest);
     is_member_.assign(K, 0);
     for (const int k : members) is_member_[k] = 1;
@@ -82,8 +81,8 @@ class PaperGlobalMove {
     return total - std::log(K);
   }
 
-  void propose_split(ForestState<F>& state, int picked, Stream& random, MoveReport& report) {
-    Forest<F>& forest = state.forest;
+  void propose_split(ForestState& state, int picked, Stream& random, MoveReport& report) {
+    Forest& forest = state.forest;
     const int root = forest.trees()[picked];
     const int before = n_trees(forest);
     double log_forward = -std::log(before);
@@ -115,7 +114,7 @@ class PaperGlobalMove {
 
   // Puts the children of `star` into the list, for the tree and at the end; what hung beside the
   // way up waits, from the bottom up. The nodes that are gone are kept until all is decided.
-  void cut(Forest<F>& forest, int root, int star) {
+  void cut(Forest& forest, int root, int star) {
     const Arena& nodes = forest.nodes();
     waiting_.clear();
     made_.clear();
@@ -131,8 +130,8 @@ class PaperGlobalMove {
 
   // StocInsert of one item; returns the log probability of what it drew. Nodes of the old tree are
   // copied before they change.
-  double insert(ForestState<F>& state, int picked, int before, int item, Stream& random) {
-    Forest<F>& forest = state.forest;
+  double insert(ForestState& state, int picked, int before, int item, Stream& random) {
+    Forest& forest = state.forest;
     roots_.assign(1, forest.trees()[picked]);
     roots_.insert(roots_.end(), forest.trees().begin() + before, forest.trees().end());
     stoc_insert_.load(forest, roots_, item);
@@ -163,8 +162,8 @@ class PaperGlobalMove {
     return node;
   }
 
-  void propose_merge(ForestState<F>& state, int picked, Stream& random, MoveReport& report) {
-    Forest<F>& forest = state.forest;
+  void propose_merge(ForestState& state, int picked, Stream& random, MoveReport& report) {
+    Forest& forest = state.forest;
     const double log_forward = log_gather(forest, members_, picked);
     roots_.clear();
     for (const int k : members_) roots_.push_back(forest.trees()[k]);
@@ -193,8 +192,8 @@ class PaperGlobalMove {
       for (const int node : made_) forest.dissolve(node);
   }
 
-  SampleSub<F> sample_sub_;
-  StocInsert<F> stoc_insert_;
+  SampleSub sample_sub_;
+  StocInsert stoc_insert_;
   std::vector<double> log_d_to_picked_;
   std::vector<int> members_, roots_, waiting_;
   std::vector<int> made_, old_;  // nodes of the proposal alone, and of the old tree alone

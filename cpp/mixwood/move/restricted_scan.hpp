@@ -13,7 +13,7 @@
 
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/special.hpp"
-#include "mixwood/prior.hpp"
+#include "mixwood/prior/prior.hpp"
 #include "mixwood/random/stream.hpp"
 
 namespace mixwood {
@@ -25,7 +25,7 @@ class RestrictedScan {
  public:
   explicit RestrictedScan(const F& family) : clusters_(family) { clusters_.grow(2); }
 
-  // The launch state: sides by the toss of a coin, then so many scans.
+  // The launch state: sides by the toss of a coin, then `scans` scans.
   void launch(int anchor_a, int anchor_b, std::span<const int> items, int scans, const Prior& prior,
               Stream& random, const std::atomic<bool>& stop) {
     for (const Side side : {side_a, side_b}) {

@@ -68,7 +68,7 @@ struct Kernels {
                       const std::int32_t* table, std::int64_t stride, int slots, double beta,
                       int budget, double* scores);
 
-  // The same forms given a cluster's parameters in place of its rows. Gaussian, full covariance
+  // The same forms given a cluster's parameters instead of its rows. Gaussian, full covariance
   // with Cholesky factor `factor`: base - |L^-1 (x - mean)|^2 / 2.
   void (*normal)(int d, const double* factor, const double* mean, const double* rows, double base,
                  double* scratch, double* scores);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "mixwood/chain.hpp"
-#include "mixwood/move/gibbs.hpp"
-#include "mixwood/move/parameters.hpp"
+#include "mixwood/move/gibbs_sweep.hpp"
+#include "mixwood/move/parameter_update.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/state/state.hpp"
 
@@ -32,10 +32,9 @@ class StateChain : public AnyChain {
   double log_joint() override { return state_.log_joint(); }
   void check(double tolerance) override { state_.check(tolerance); }
   std::vector<double> log_weights(int row) override {
-    if constexpr (WeightedFamily<F>)
+    if (is_weighted(*family_))
       throw std::invalid_argument("weighted leaves do not move row by row");
-    else
-      return sweep_.log_weights(state_, row);
+    return sweep_.log_weights(state_, row);
   }
 
   // log p(x_i | X_-i, Pi_-i, u) = log[u/((n-1) tau) * sum of the row's Gibbs weights] for each row,

@@ -1,4 +1,4 @@
-// The state of the published tree-guided sampler: a partition with one tree a cluster. The trees
+// The state of the published tree-guided sampler: a partition with one tree per cluster. The trees
 // are listed in the order in which the partition lists its clusters.
 #pragma once
 
@@ -12,28 +12,30 @@
 #include "mixwood/state/state.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/forest_archive.hpp"
+#include "mixwood/tree/forest_check.hpp"
 #include "mixwood/tree/seq_insert.hpp"
 
 namespace mixwood {
 
-template <Family F>
-struct ForestState : State<F> {
-  Forest<F> forest;
-  SeqInsert<F> seq_insert;
+struct ForestState : State<ErasedFamily> {
+  Forest forest;
+  SeqInsert seq_insert;
 
-  ForestState(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels,
-              std::shared_ptr<const F> shared)
-      : State<F>(the_family, the_prior, labels), forest(shared, the_prior), shared_(shared) {}
+  ForestState(const ErasedFamily& the_family, Prior the_prior, std::span<const std::int32_t> labels,
+              std::shared_ptr<const ErasedFamily> shared)
+      : State<ErasedFamily>(the_family, the_prior, labels),
+        forest(shared, the_prior),
+        shared_(shared) {}
 
   void assign(std::span<const std::int32_t> labels, PriorValues values) {
-    State<F>::assign(labels, values);
+    State<ErasedFamily>::assign(labels, values);
     grow();
   }
 
   // Trees for the clusters from nothing, row by row. The clusters must be listed in order of
   // appearance, as they are after `assign`.
   void grow() {
-    forest = Forest<F>(shared_, this->prior);
+    forest = Forest(shared_, this->prior);
     for (int row = 0; row < this->partition.n_rows(); ++row) {
       const int leaf = forest.make_leaf(row);
       const int position = this->partition.position(this->partition.slot_of(row));
@@ -60,7 +62,7 @@ struct ForestState : State<F> {
       forest.add_tree(leaf);
     else
       seq_insert(forest, target, leaf);
-    State<F>::move_row(row, to);
+    State<ErasedFamily>::move_row(row, to);
   }
 
   // The cluster at `position` was split: the trees have been put there and at the end of the list.
@@ -88,7 +90,7 @@ struct ForestState : State<F> {
 
   template <class Archive>
   void archive(Archive& a) {
-    State<F>::archive(a);
+    State<ErasedFamily>::archive(a);
     if constexpr (Archive::loading)
       forest = load_forest(a, shared_, this->prior);
     else
@@ -97,10 +99,10 @@ struct ForestState : State<F> {
 
   // Debug: as of the state, and the trees from scratch.
   void check(double tolerance = 1e-6) {
-    State<F>::check(tolerance);
-    forest.check(tolerance);
+    State<ErasedFamily>::check(tolerance);
+    ForestCheck{tolerance}(forest);
     if (forest.trees().size() != this->partition.active().size())
-      throw std::logic_error("forest state: not one tree a cluster");
+      throw std::logic_error("forest state: not one tree per cluster");
     for (std::size_t k = 0; k < forest.trees().size(); ++k)
       forest.nodes().each_leaf(forest.trees()[k], [&](int leaf) {
         if (this->partition.slot_of(forest.nodes().row[leaf]) != this->partition.active()[k])
@@ -115,7 +117,7 @@ struct ForestState : State<F> {
   }
   void take_statistic(int slot, int root) { this->clusters.assign(slot, forest.statistic(root)); }
 
-  std::shared_ptr<const F> shared_;
+  std::shared_ptr<const ErasedFamily> shared_;
 };
 
 }  // namespace mixwood

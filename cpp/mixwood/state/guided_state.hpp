@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "mixwood/family/blocks.hpp"
-#include "mixwood/prior.hpp"
-#include "mixwood/state/kappa_table.hpp"
+#include "mixwood/prior/prior.hpp"
 #include "mixwood/state/state.hpp"
 #include "mixwood/state/tree_partition.hpp"
 #include "mixwood/tree/guide.hpp"
+#include "mixwood/tree/kappa_table.hpp"
 
 namespace mixwood {
 

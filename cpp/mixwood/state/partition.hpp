@@ -61,7 +61,7 @@ class Partition : public Slots {
     }
   }
 
-  // Debug: recounts everything and throws where the books are wrong.
+  // Debug: recounts everything and throws where an invariant does not hold.
   void check() const {
     std::vector<int> counted(n_slots(), 0);
     for (const int slot : slot_of_row_) ++counted.at(slot);

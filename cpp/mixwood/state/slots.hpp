@@ -102,7 +102,7 @@ class Slots {
     }
   }
 
-  // Debug: `counted` are the sizes counted afresh; throws where the books are wrong.
+  // Debug: `counted` are the sizes counted afresh; throws where an invariant does not hold.
   void check_slots(const std::vector<int>& counted) const {
     if (counted != sizes_) throw std::logic_error("partition: sizes do not match the rows");
     std::size_t open_slots = 0;

@@ -10,7 +10,7 @@
 
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/special.hpp"
-#include "mixwood/prior.hpp"
+#include "mixwood/prior/prior.hpp"
 #include "mixwood/state/partition.hpp"
 
 namespace mixwood {
@@ -76,7 +76,7 @@ struct ClusterState {
     }
   }
 
-  // Debug: recomputes every cluster's marginal from its rows and throws where the books differ.
+  // Debug: recomputes every cluster's marginal from its rows and throws where what is kept differs.
   void check(double tolerance = 1e-6) {
     partition.check();
     std::vector<double> statistics(static_cast<std::size_t>(partition.n_slots()) *

@@ -139,7 +139,7 @@ class TreePartition : public Slots {
   // Another tree, without a look at the clusters: to be followed by loading them.
   void plant(std::shared_ptr<const TreeShape> shape) { shape_ = std::move(shape); }
 
-  // Debug: recounts everything and throws where the books are wrong.
+  // Debug: recounts everything and throws where an invariant does not hold.
   void check() const {
     const std::vector<int> slots = slots_of_rows();
     std::vector<int> counted(n_slots(), 0);

@@ -22,10 +22,9 @@ namespace mixwood {
 
 enum class MergeOrder { published, balanced };
 
-template <Family F>
 class GreedyClustering {
  public:
-  explicit GreedyClustering(Forest<F>& forest, MergeOrder order = MergeOrder::published)
+  explicit GreedyClustering(Forest& forest, MergeOrder order = MergeOrder::published)
       : forest_(forest), order_(order) {}
 
   // Joins the roots, none of them in the forest's list, until one is left, or until every d
@@ -105,9 +104,9 @@ class GreedyClustering {
     return best;
   }
 
-  Forest<F>& forest_;
+  Forest& forest_;
   MergeOrder order_;
-  typename Forest<F>::Item item_;  // the one that is being compared with the others
+  Forest::Item item_;  // the one that is being compared with the others
   std::vector<Candidate> candidates_;
   std::vector<int> alive_;  // in order of age, hence sorted
 };

@@ -17,11 +17,9 @@ namespace mixwood {
 // Collapses until at most `max_leaves` are left. In this order: pairs of leaves that are judged one
 // cluster, the lightest first; the other pairs of leaves, those of smallest d first; and, when
 // every tree is one leaf and there are still too many, the lightest trees with their nearest.
-template <Family F>
 class Collapse {
  public:
-  Collapse(Forest<F>& forest, IncrementalClustering<F>& growth)
-      : forest_(forest), growth_(growth) {}
+  Collapse(Forest& forest, IncrementalClustering& growth) : forest_(forest), growth_(growth) {}
 
   void operator()(int max_leaves) {
     if (forest_.n_leaves() <= max_leaves) return;
@@ -111,8 +109,8 @@ class Collapse {
     now_.assign(now_.size(), Arena::none);
   }
 
-  Forest<F>& forest_;
-  IncrementalClustering<F>& growth_;
+  Forest& forest_;
+  IncrementalClustering& growth_;
   std::vector<int> now_ =
       std::vector<int>(forest_.nodes().n_slots(), Arena::none);  // where a lost leaf's rows went
 };

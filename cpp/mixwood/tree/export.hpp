@@ -16,16 +16,27 @@ struct FlatTree {
   std::vector<double> log_marginal, log_one, log_tree;
 };
 
+// Which leaf each row is in, and which tree each leaf.
+struct FlatLeaves {
+  std::vector<std::int32_t> tree;
+  std::vector<std::int64_t> leaf_of_row;
+};
+
+// What weighted leaves are made of, leaf by leaf.
+struct FlatSums {
+  std::vector<std::int64_t> size;
+  std::vector<double> log_apart, weight, statistics;
+};
+
 // The forest with its trees joined to one root for as long as this lives. Up to `greedy_trees`
 // trees are joined by smallest d, which takes that number squared; more are first paired as they
 // come.
-template <Family F>
 class JoinedForest {
  public:
-  explicit JoinedForest(Forest<F>& forest) : forest_(forest) {
+  explicit JoinedForest(Forest& forest) : forest_(forest) {
     std::vector<int> roots = forest.trees();
     while (roots.size() > greedy_trees) roots = paired(roots);
-    if (!roots.empty()) root_ = GreedyClustering<F>(forest)(roots, false)[0];
+    if (!roots.empty()) root_ = GreedyClustering(forest)(roots, false)[0];
   }
   JoinedForest(const JoinedForest&) = delete;
   JoinedForest& operator=(const JoinedForest&) = delete;
@@ -63,13 +74,13 @@ class JoinedForest {
     return result;
   }
 
-  Forest<F>& forest_;
+  Forest& forest_;
   int root_ = Arena::none;
 };
 
 // Calls visit(leaf, number of its tree) for every leaf, in the order in which they are numbered.
-template <Family F, class Visit>
-void each_leaf_of(const Forest<F>& forest, Visit&& visit) {
+template <class Visit>
+void each_leaf_of(const Forest& forest, Visit&& visit) {
   std::int32_t tree = 0;
   for (const int root : forest.trees()) {
     forest.nodes().each_leaf(root, [&](int leaf) { visit(leaf, tree); });
@@ -77,21 +88,8 @@ void each_leaf_of(const Forest<F>& forest, Visit&& visit) {
   }
 }
 
-// Which leaf each row is in, and which tree each leaf.
-struct FlatLeaves {
-  std::vector<std::int32_t> tree;
-  std::vector<std::int64_t> leaf_of_row;
-};
-
-// What weighted leaves are made of, leaf by leaf.
-struct FlatSums {
-  std::vector<std::int64_t> size;
-  std::vector<double> log_apart, weight, statistics;
-};
-
 // The sums of the leaves `first` to `last - 1`.
-template <Family F>
-FlatSums leaf_sums(Forest<F>& forest, int first, int last) {
+inline FlatSums leaf_sums(Forest& forest, int first, int last) {
   FlatSums sums;
   int number = 0;
   const int width = forest.family().statistic_size();
@@ -108,8 +106,7 @@ FlatSums leaf_sums(Forest<F>& forest, int first, int last) {
   return sums;
 }
 
-template <Family F>
-FlatLeaves flat_leaves(const Forest<F>& forest) {
+inline FlatLeaves flat_leaves(const Forest& forest) {
   FlatLeaves flat;
   std::vector<std::int32_t> number(forest.nodes().n_slots(), Arena::none);
   each_leaf_of(forest, [&](int leaf, std::int32_t tree) {
@@ -121,9 +118,8 @@ FlatLeaves flat_leaves(const Forest<F>& forest) {
   return flat;
 }
 
-template <Family F>
-FlatTree flatten(Forest<F>& forest) {
-  const JoinedForest<F> joined(forest);
+inline FlatTree flatten(Forest& forest) {
+  const JoinedForest joined(forest);
   const Arena& nodes = forest.nodes();
   FlatTree flat;
   if (joined.root() == Arena::none) return flat;

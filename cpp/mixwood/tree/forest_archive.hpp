@@ -14,8 +14,7 @@
 namespace mixwood {
 
 // Every leaf must be one row.
-template <Family F>
-void save_forest(Writer& a, Forest<F>& forest) {
+inline void save_forest(Writer& a, Forest& forest) {
   const Arena& nodes = forest.nodes();
   a.mark("forest");
   a.value(static_cast<std::int64_t>(forest.trees().size()));
@@ -40,10 +39,10 @@ void save_forest(Writer& a, Forest<F>& forest) {
   }
 }
 
-template <Family F>
-Forest<F> load_forest(Reader& a, std::shared_ptr<const F> family, const Prior& prior) {
+inline Forest load_forest(Reader& a, std::shared_ptr<const ErasedFamily> family,
+                          const Prior& prior) {
   const int n = family->n_rows();
-  Forest<F> forest(std::move(family), prior);
+  Forest forest(std::move(family), prior);
   a.mark("forest");
   std::int64_t trees = 0;
   a.value(trees);

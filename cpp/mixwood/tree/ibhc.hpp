@@ -36,10 +36,9 @@ inline constexpr double growth_log_u = -5;
 // `compared` answers as `index` does and counts how often `exact` would have answered otherwise.
 enum class TreeSearch { index, exact, compared };
 
-template <Family F>
 class IncrementalClustering {
  public:
-  IncrementalClustering(Forest<F>& forest, DescentRule rule, TreeSearch search = TreeSearch::index)
+  IncrementalClustering(Forest& forest, DescentRule rule, TreeSearch search = TreeSearch::index)
       : forest_(forest), rule_(rule), search_(search), index_(forest) {}
 
   void insert(int item) {
@@ -208,20 +207,19 @@ class IncrementalClustering {
 
   static constexpr int most_cuts = 16;
 
-  Forest<F>& forest_;
+  Forest& forest_;
   DescentRule rule_;
   TreeSearch search_;
-  TreeIndex<F> index_;
+  TreeIndex index_;
   SearchCounts counts_;
-  typename Forest<F>::Item item_;  // the one that is being put in
-  std::vector<typename Forest<F>::Step> path_;
+  Forest::Item item_;  // the one that is being put in
+  std::vector<Forest::Step> path_;
 };
 
 // Joins trees while two have d <= 1: the parts of a cluster that began at several places stay apart
 // when rows come one by one. Many trees are not compared all with all; each then goes to its
 // nearest, the lightest first.
-template <Family F>
-void join_near_trees(Forest<F>& forest, IncrementalClustering<F>& growth) {
+inline void join_near_trees(Forest& forest, IncrementalClustering& growth) {
   constexpr std::size_t most_compared = 200;
   std::vector<int> roots = forest.trees();
   if (roots.size() > most_compared) {
@@ -233,7 +231,7 @@ void join_near_trees(Forest<F>& forest, IncrementalClustering<F>& growth) {
     return;
   }
   for (const int root : roots) forest.remove_tree(root);
-  for (const int root : GreedyClustering<F>(forest)(roots, true)) forest.add_tree(root);
+  for (const int root : GreedyClustering(forest)(roots, true)) forest.add_tree(root);
 }
 
 }  // namespace mixwood

@@ -20,12 +20,11 @@
 
 namespace mixwood {
 
-template <Family F>
 class TreeIndex {
  public:
-  using Item = typename Forest<F>::Item;
+  using Item = Forest::Item;
 
-  explicit TreeIndex(Forest<F>& forest) : forest_(forest) {}
+  explicit TreeIndex(Forest& forest) : forest_(forest) {}
 
   // Whether there are enough trees. Where there are not, the index is given up.
   bool pays() {
@@ -238,7 +237,7 @@ class TreeIndex {
     gather(right);
   }
 
-  Forest<F>& forest_;
+  Forest& forest_;
   std::vector<Group> groups_;
   std::vector<int> group_of_;  // of a root
   std::size_t built_for_ = 0;

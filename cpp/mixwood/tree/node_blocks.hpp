@@ -1,22 +1,23 @@
 // The statistics of a tree's nodes. Those of large nodes are stored; those of small ones are made
-// from their rows when asked for.
+// from their rows when asked for. Which form of blocks a family's trees have is said in
+// guide_blocks.hpp.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "mixwood/family/blocks.hpp"
+#include "mixwood/family/family.hpp"
 #include "mixwood/tree/shape.hpp"
 #include "mixwood/tree/stored.hpp"
 
 namespace mixwood {
 
 template <Family F>
-class NodeBlocks {
+class DenseNodeBlocks {
  public:
   using Scratch = std::vector<double>;
 
-  NodeBlocks(const F& family, const TreeShape& shape)
+  DenseNodeBlocks(const F& family, const TreeShape& shape)
       : family_(family), shape_(shape), place_(shape.n_nodes(), -1) {
     const std::size_t width = family.statistic_size();
     const int smallest = smallest_stored(family.statistic_size(), shape.n_rows());
@@ -36,7 +37,7 @@ class NodeBlocks {
   }
 
   // The block may live in `scratch`.
-  Block<F> of(int node, Scratch& scratch) const {
+  const double* of(int node, Scratch& scratch) const {
     const std::size_t width = family_.statistic_size();
     if (place_[node] >= 0) return statistics_.data() + place_[node] * width;
     scratch.assign(width, 0.0);

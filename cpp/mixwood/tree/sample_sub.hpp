@@ -16,11 +16,10 @@ namespace mixwood {
 
 enum class Subtrees { all, inner };  // a split draws among the inner ones
 
-template <Family F>
 class SampleSub {
  public:
   // Weighs the subtrees, level by level. A tree of one leaf has that as its only subtree.
-  void load(const Forest<F>& forest, int root, Subtrees which) {
+  void load(const Forest& forest, int root, Subtrees which) {
     const Arena& nodes = forest.nodes();
     nodes_.assign(1, root);
     for (std::size_t k = 0; k < nodes_.size(); ++k) {

@@ -11,10 +11,9 @@
 
 namespace mixwood {
 
-template <Family F>
 class SeqInsert {
  public:
-  using Step = typename Forest<F>::Step;
+  using Step = Forest::Step;
 
   // Beside which node the item goes, with the log marginal of the two, and the way there.
   struct Place {
@@ -24,7 +23,7 @@ class SeqInsert {
   };
 
   // `log_marginal` is that of all of the tree and the item.
-  Place find(Forest<F>& forest, int root, int item, double log_marginal) {
+  Place find(Forest& forest, int root, int item, double log_marginal) {
     path_.clear();
     Place place{root, log_marginal, path_};
     while (step_down(forest, place, item)) {
@@ -33,13 +32,13 @@ class SeqInsert {
   }
 
   // Puts the item into a tree of the forest.
-  void operator()(Forest<F>& forest, int root, int item) {
+  void operator()(Forest& forest, int root, int item) {
     const Place place = find(forest, root, item, forest.log_marginal_of_union(root, item));
     forest.hang_beside(place.node, item, place.log_marginal, place.path);
   }
 
   // Takes a leaf out of a tree that has others; the nodes that were above both are made anew.
-  void take_out(Forest<F>& forest, int leaf) {
+  void take_out(Forest& forest, int leaf) {
     const Arena& nodes = forest.nodes();
     int root = nodes.parent[leaf];
     int rest = nodes.sibling(leaf);
@@ -62,7 +61,7 @@ class SeqInsert {
   // Dissimilarities nearer than this are equal: the last bit must not decide where an item goes.
   static constexpr double tie = 1e-9;
 
-  bool step_down(Forest<F>& forest, Place& place, int item) {
+  bool step_down(Forest& forest, Place& place, int item) {
     const Arena& nodes = forest.nodes();
     if (nodes.is_leaf(place.node)) return false;
     const int left = nodes.left[place.node], right = nodes.right[place.node];

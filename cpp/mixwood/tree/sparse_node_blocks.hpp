@@ -2,30 +2,30 @@
 #pragma once
 
 #include <cmath>
-#include <concepts>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "mixwood/family/multinomial.hpp"
-#include "mixwood/tree/node_blocks.hpp"
+#include "mixwood/family/count_block.hpp"
+#include "mixwood/family/family.hpp"
+#include "mixwood/tree/shape.hpp"
 
 namespace mixwood {
 
-template <Family F>
-  requires std::derived_from<F, Multinomial>
-class NodeBlocks<F> {
+template <SparseFamily F>
+class SparseNodeBlocks {
  public:
   struct Scratch {
     std::vector<std::int32_t> words, counts;
     std::vector<std::int32_t> dense;  // all zeros between uses
   };
 
-  NodeBlocks(const F& family, const TreeShape& shape)
+  SparseNodeBlocks(const F& family, const TreeShape& shape)
       : family_(family), shape_(shape), start_(shape.n_nodes(), -1), length_(shape.n_nodes(), 0) {
-    // At most some 512 MB in all: a row's words are stored once a level.
+    // At most some 512 MB in all: a row's words are stored once per level.
     double entries = 0;
     for (int row = 0; row < family.n_rows(); ++row)
-      entries += static_cast<double>(family.words(row).size());
+      entries += static_cast<double>(family.block_of_row(row).words.size());
     const double levels = std::log2(shape.n_rows() + 1.0) + 4;
     while (entries * (levels - std::log2(smallest_)) > 64e6 && smallest_ < 1024) smallest_ *= 2;
     Scratch scratch;
@@ -40,21 +40,21 @@ class NodeBlocks<F> {
   }
 
   // The block may live in `scratch`.
-  Multinomial::Block of(int node, Scratch& scratch) const {
+  CountBlock of(int node, Scratch& scratch) const {
     if (shape_.size[node] == 1) return family_.block_of_row(shape_.rows[shape_.first[node]]);
     if (start_[node] < 0) gather(node, scratch);
-    if (start_[node] < 0) return family_.block_of(scratch.words, scratch.counts);
+    if (start_[node] < 0) return count_block(scratch.words, scratch.counts);
     const auto start = static_cast<std::size_t>(start_[node]);
     const auto length = static_cast<std::size_t>(length_[node]);
-    return family_.block_of(std::span(words_).subspan(start, length),
-                            std::span(counts_).subspan(start, length));
+    return count_block(std::span(words_).subspan(start, length),
+                       std::span(counts_).subspan(start, length));
   }
 
  private:
   void gather(int node, Scratch& scratch) const {
-    scratch.dense.resize(family_.width(), 0);
+    scratch.dense.resize(family_.statistic_size(), 0);
     scratch.words.clear();
-    auto add = [&](const Multinomial::Block& block) {
+    auto add = [&](const CountBlock& block) {
       for (std::size_t t = 0; t < block.words.size(); ++t) {
         std::int32_t& count = scratch.dense[block.words[t]];
         if (count == 0) scratch.words.push_back(block.words[t]);

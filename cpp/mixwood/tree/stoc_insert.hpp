@@ -14,10 +14,9 @@
 
 namespace mixwood {
 
-template <Family F>
 class StocInsert {
  public:
-  void load(Forest<F>& forest, std::span<const int> roots, int item) {
+  void load(Forest& forest, std::span<const int> roots, int item) {
     log_marginals_.resize(roots.size());
     log_weights_.assign(roots.size() + 1, 0.0);
     for (std::size_t k = 0; k < roots.size(); ++k) {

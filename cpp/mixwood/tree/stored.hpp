@@ -1,4 +1,4 @@
-// Which nodes of a tree have their statistic stored: below so many points it is made from the rows
+// Which nodes of a tree have their statistic stored: that of smaller ones is made from the rows
 // when asked for.
 #pragma once
 

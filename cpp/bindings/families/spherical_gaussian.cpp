@@ -1,4 +1,4 @@
-#include "family.hpp"
+#include "bindings/bound_family.hpp"
 #include "mixwood/family/spherical_gaussian_atoms.hpp"
 
 namespace mixwood::bindings {

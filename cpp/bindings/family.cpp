@@ -1,8 +1,11 @@
 // `Family`: the additive statistics, for tests, oracles and users' checks.
 #include <algorithm>
 
+#include "any_family.hpp"
 #include "bindings.hpp"
-#include "family.hpp"
+#include "family_registry.hpp"
+#include "mixwood/family/leaves.hpp"
+#include "mixwood/family/predictive_table.hpp"
 
 namespace mixwood::bindings {
 
@@ -33,13 +36,13 @@ Result<double> handed_over(std::vector<double> statistic) {
 std::vector<double> statistics_of(const AnyFamily& family, const Rows& rows) {
   std::vector<double> statistic(static_cast<std::size_t>(family.statistic_size()), 0.0);
   for (const std::int64_t row : as_span(rows))
-    family.observe(statistic.data(), checked_row(family, row));
+    family.erased().observe(statistic.data(), checked_row(family, row));
   return statistic;
 }
 
 Result<double> statistics_by_label(const AnyFamily& family, const Labels& labels) {
   require(labels.size() == static_cast<std::size_t>(family.n_rows()),
-          "labels must have one entry a row");
+          "labels must have one entry per row");
   const auto given = as_span(labels);
   const std::int32_t largest = given.empty() ? -1 : *std::max_element(given.begin(), given.end());
   require(largest < family.n_rows(), "labels must lie below the number of rows");
@@ -48,7 +51,7 @@ Result<double> statistics_by_label(const AnyFamily& family, const Labels& labels
   std::vector<double> statistics(count * size);
   {
     nb::gil_scoped_release released;
-    family.cluster_statistics(given, statistics.data());
+    cluster_statistics(family.erased(), given, statistics.data());
   }
   return to_numpy(std::move(statistics), {count, size});
 }
@@ -64,20 +67,29 @@ Result<double> log_predictive_table(const AnyFamily& family, const Statistics& s
   {
     nb::gil_scoped_release released;
     if (!table.empty())
-      family.predictive_table(as_span(statistics), static_cast<int>(first), static_cast<int>(end),
-                              table.data());
+      predictive_table(family.erased(), as_span(statistics), static_cast<int>(first),
+                       static_cast<int>(end), table.data());
   }
   return to_numpy(std::move(table), {rows, count});
 }
 
 }  // namespace
 
+LeafSums leaf_sums(std::size_t leaves, const Input<std::int64_t, 1>& sizes,
+                   const Input<double, 1>& log_apart, const Input<double, 1>& weights) {
+  require(leaves > 0 && sizes.size() == leaves && log_apart.size() == leaves &&
+              weights.size() == leaves,
+          "sizes, log_apart and weights must have one entry per leaf");
+  return {as_span(sizes), as_span(log_apart), as_span(weights)};
+}
+
 void bind_families(nb::module_& m) {
   nb::class_<AnyFamily>(m, "Family", "A conjugate family over the rows of a data set.")
       .def_prop_ro("n_rows", &AnyFamily::n_rows)
       .def_prop_ro("statistic_size", &AnyFamily::statistic_size)
-      .def_prop_ro("has_atoms", &AnyFamily::has_atoms,
-                   "Whether a cluster's parameters can be drawn, as the slice sampler must.")
+      .def_prop_ro(
+          "has_atoms", [](const AnyFamily& f) { return f.erased().has_atoms(); },
+          "Whether a cluster's parameters can be drawn, as the slice sampler must.")
       .def(
           "statistics",
           [](const AnyFamily& f, Rows rows) { return handed_over(statistics_of(f, rows)); },
@@ -86,7 +98,7 @@ void bind_families(nb::module_& m) {
           "observe",
           [](const AnyFamily& f, Statistic statistic, std::int64_t row) {
             auto s = copied(f, statistic);
-            f.observe(s.data(), checked_row(f, row));
+            f.erased().observe(s.data(), checked_row(f, row));
             return handed_over(std::move(s));
           },
           nb::arg("statistic"), nb::arg("row"), "The statistic with one row more.")
@@ -94,7 +106,7 @@ void bind_families(nb::module_& m) {
           "forget",
           [](const AnyFamily& f, Statistic statistic, std::int64_t row) {
             auto s = copied(f, statistic);
-            f.forget(s.data(), checked_row(f, row));
+            f.erased().forget(s.data(), checked_row(f, row));
             return handed_over(std::move(s));
           },
           nb::arg("statistic"), nb::arg("row"), "The statistic with one of its rows fewer.")
@@ -102,7 +114,7 @@ void bind_families(nb::module_& m) {
           "merge",
           [](const AnyFamily& f, Statistic first, Statistic second) {
             auto s = copied(f, first);
-            f.merge(s.data(), copied(f, second).data());
+            f.erased().merge(s.data(), copied(f, second).data());
             return handed_over(std::move(s));
           },
           nb::arg("first"), nb::arg("second"), "The statistic of two disjoint sets of rows.")
@@ -110,7 +122,7 @@ void bind_families(nb::module_& m) {
           "subtract",
           [](const AnyFamily& f, Statistic whole, Statistic part) {
             auto s = copied(f, whole);
-            f.subtract(s.data(), copied(f, part).data());
+            f.erased().subtract(s.data(), copied(f, part).data());
             return handed_over(std::move(s));
           },
           nb::arg("whole"), nb::arg("part"), "The statistic of a set of rows without a subset.")
@@ -118,20 +130,20 @@ void bind_families(nb::module_& m) {
           "log_marginal_of",
           [](const AnyFamily& f, Statistic statistic) {
             auto s = copied(f, statistic);
-            return f.log_marginal(s.data());
+            return f.erased().log_marginal(s.data());
           },
           nb::arg("statistic"), "log P(X_c) from a statistic, row constants left out.")
       .def(
           "log_marginal",
           [](const AnyFamily& f, Rows rows) {
-            return f.log_marginal(statistics_of(f, rows).data());
+            return f.erased().log_marginal(statistics_of(f, rows).data());
           },
           nb::arg("rows"), "log P(X_c) of some rows, row constants left out.")
       .def(
           "log_alone",
           [](const AnyFamily& f) {
             std::vector<double> values(static_cast<std::size_t>(f.n_rows()));
-            for (int row = 0; row < f.n_rows(); ++row) values[row] = f.log_alone(row);
+            for (int row = 0; row < f.n_rows(); ++row) values[row] = f.erased().log_alone(row);
             return handed_over(std::move(values));
           },
           "log P(x_i) of every row, row constants left out.")
@@ -141,8 +153,11 @@ void bind_families(nb::module_& m) {
              Statistic weights) {
             require(statistics.shape(1) == static_cast<std::size_t>(f.statistic_size()),
                     "statistics must have the family's statistic_size columns");
-            return f.leaves(as_span(statistics),
-                            leaf_sums(statistics.shape(0), sizes, log_apart, weights));
+            if (f.erased().is_weighted() || f.erased().is_sparse())
+              throw nb::type_error("this family cannot have leaves of plain statistics");
+            return bound_leaves(std::make_shared<const Leaves>(
+                f.shared_erased(), as_span(statistics),
+                leaf_sums(statistics.shape(0), sizes, log_apart, weights)));
           },
           nb::arg("statistics"), nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"),
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
@@ -154,14 +169,7 @@ void bind_families(nb::module_& m) {
            nb::arg("end"),
            "log P(x_i | X_c), row constants left out, of the rows from first to before end against "
            "clusters that do not hold them, given by their statistics.");
-  bind_gaussian(m);
-  bind_diagonal_gaussian(m);
-  bind_spherical_gaussian(m);
-  bind_multinomial(m);
-  bind_categorical(m);
-  bind_poisson(m);
-  bind_product(m);
-  bind_custom(m);
+  bind_each_family(m);
 }
 
 }  // namespace mixwood::bindings

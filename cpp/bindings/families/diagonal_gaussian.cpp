@@ -1,4 +1,4 @@
-#include "family.hpp"
+#include "bindings/bound_family.hpp"
 #include "mixwood/family/diagonal_gaussian_atoms.hpp"
 
 namespace mixwood::bindings {

@@ -1,6 +1,5 @@
-#include "family.hpp"
+#include "bindings/bound_family.hpp"
 #include "mixwood/family/multinomial_atoms.hpp"
-#include "mixwood/family/multinomial_leaves.hpp"
 
 namespace mixwood::bindings {
 
@@ -38,9 +37,12 @@ void bind_multinomial(nb::module_& m) {
          int width, double beta, Input<std::int64_t, 1> sizes, Input<double, 1> log_apart,
          Input<double, 1> weights) {
         check_sparse(as_span(starts), as_span(words), as_span(counts), width);
-        return bound<MultinomialLeaves>(as_span(starts), as_span(words), as_span(counts), width,
-                                        beta,
-                                        leaf_sums(starts.size() - 1, sizes, log_apart, weights));
+        // A leaf counts as one row that has all the counts of its rows: P(X_c) sees nothing else
+        // of them.
+        return bound_leaves(std::make_shared<const ErasedOf<Multinomial>>(
+            std::make_shared<const Multinomial>(as_span(starts), as_span(words), as_span(counts),
+                                                width, beta),
+            leaf_sums(starts.size() - 1, sizes, log_apart, weights)));
       },
       nb::arg("starts"), nb::arg("words"), nb::arg("counts"), nb::arg("width"), nb::arg("beta"),
       nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"), nb::keep_alive<0, 1>(),

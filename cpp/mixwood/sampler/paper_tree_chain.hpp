@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mixwood/family/erased.hpp"
 #include "mixwood/move/paper_global.hpp"
 #include "mixwood/sampler/options.hpp"
 #include "mixwood/sampler/state_chain.hpp"
@@ -15,29 +16,28 @@
 
 namespace mixwood {
 
-template <Family F>
-class PaperTreeChain final : public StateChain<F, ForestState<F>> {
+class PaperTreeChain final : public StateChain<ErasedFamily, ForestState> {
  public:
-  PaperTreeChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
-                 Stream random, const PaperTreeOptions& options)
-      : StateChain<F, ForestState<F>>(family, prior, labels, random, family), options_(options) {
-    this->state_.grow();
+  PaperTreeChain(std::shared_ptr<const ErasedFamily> family, Prior prior,
+                 std::span<const std::int32_t> labels, Stream random,
+                 const PaperTreeOptions& options)
+      : StateChain(family, prior, labels, random, family), options_(options) {
+    state_.grow();
   }
 
   void iterate() override {
-    for (int k = 0; k < options_.global_moves && !this->stop_; ++k)
-      global_move_(this->state_, this->random_, split_report_, merge_report_);
+    for (int k = 0; k < options_.global_moves && !stop_; ++k)
+      global_move_(state_, random_, split_report_, merge_report_);
     if (options_.local_sweep) local_sweep();
-    this->end_iteration();
+    end_iteration();
     const Timed timed(potential_report_);
-    this->state_.refresh_potentials();
+    state_.refresh_potentials();
     ++potential_report_.proposed;
     ++potential_report_.accepted;
   }
 
   std::vector<MoveReport> reports() const override {
-    return {split_report_, merge_report_, local_report_, this->parameter_report_,
-            potential_report_};
+    return {split_report_, merge_report_, local_report_, parameter_report_, potential_report_};
   }
 
   void save(Writer& a) override { archive(a); }
@@ -47,7 +47,7 @@ class PaperTreeChain final : public StateChain<F, ForestState<F>> {
   template <class Archive>
   void archive(Archive& a) {
     a.mark("paper tree");
-    this->archive_shared(a);
+    archive_shared(a);
     for (MoveReport* report : {&split_report_, &merge_report_, &local_report_, &potential_report_})
       report->archive(a);
   }
@@ -57,24 +57,24 @@ class PaperTreeChain final : public StateChain<F, ForestState<F>> {
   void local_sweep() {
     {
       const Timed timed(local_report_);
-      const Forest<F>& forest = this->state_.forest;
+      const Forest& forest = state_.forest;
       rows_.clear();
       for (int node : forest.trees()) {
         for (int k = 0; k < options_.depth && !forest.nodes().is_leaf(node); ++k) {
           sample_sub_.load(forest, node, Subtrees::all);
-          node = sample_sub_.draw(this->random_);
+          node = sample_sub_.draw(random_);
         }
         forest.nodes().each_leaf(node,
                                  [&](int leaf) { rows_.push_back(forest.nodes().row[leaf]); });
       }
       std::sort(rows_.begin(), rows_.end());
     }
-    this->sweep_(this->state_, rows_, this->random_, this->stop_, local_report_);
+    sweep_(state_, rows_, random_, stop_, local_report_);
   }
 
   PaperTreeOptions options_;
-  PaperGlobalMove<F> global_move_;
-  SampleSub<F> sample_sub_;
+  PaperGlobalMove global_move_;
+  SampleSub sample_sub_;
   std::vector<int> rows_;
   MoveReport split_report_{"split"}, merge_report_{"merge"}, local_report_{"local"};
   MoveReport potential_report_{"potentials"};

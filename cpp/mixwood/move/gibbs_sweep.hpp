@@ -31,6 +31,7 @@ class GibbsSweep {
     const Timed timed(report);
     log_joins_.resize(state.partition.n_slots());
     for (const int slot : state.partition.active()) refresh_join(state, slot);
+    const int block = block_of(state);
     for (std::size_t start = 0; start < rows.size() && !stop; start += block) {
       const auto part = rows.subspan(start, std::min<std::size_t>(block, rows.size() - start));
       score_block(state, part);
@@ -59,9 +60,11 @@ class GibbsSweep {
   }
 
  private:
-  static constexpr int block = decltype(S::clusters)::rows_at_once;
   static constexpr int stay = -1;
   static constexpr int fresh = -2;
+
+  // A constant, unless the family is an erased one.
+  static int block_of(const S& state) { return state.clusters.rows_at_once; }
 
   void refresh_join(const S& state, int slot) {
     log_joins_[slot] = state.prior.log_join(state.partition.size(slot));
@@ -69,12 +72,13 @@ class GibbsSweep {
 
   void score_block(S& state, std::span<const int> rows) {
     state.clusters.load(rows);
-    scores_.resize(static_cast<std::size_t>(state.partition.n_slots()) * block);
+    scores_.resize(static_cast<std::size_t>(state.partition.n_slots()) * block_of(state));
     state.clusters.score(state.partition.active(), scores_.data());
   }
 
   void fill_weights(S& state, int row, int b) {
     const auto& active = state.partition.active();
+    const int block = block_of(state);
     weights_.resize(active.size() + 1);
     for (std::size_t a = 0; a < active.size(); ++a)
       weights_[a] =
@@ -119,7 +123,7 @@ class GibbsSweep {
     if (left_some) refresh_join(state, from);
     refresh_join(state, to);
     if (!more_rows) return;
-    scores_.resize(static_cast<std::size_t>(state.partition.n_slots()) * block);
+    scores_.resize(static_cast<std::size_t>(state.partition.n_slots()) * block_of(state));
     const int changed[] = {to, from};
     state.clusters.score(std::span<const int>(changed, left_some ? 2 : 1), scores_.data());
   }

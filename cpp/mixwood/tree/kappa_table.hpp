@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "mixwood/prior.hpp"
+#include "mixwood/prior/prior.hpp"
 
 namespace mixwood {
 
@@ -15,8 +15,9 @@ class KappaTable {
   explicit KappaTable(int largest) : largest_(largest) {}
 
   double operator()(const Prior& prior, int size) {
-    if (!same(prior.values())) {
-      values_ = prior.values();
+    if (!same(prior)) {
+      log_tau_ = prior.log_tau();
+      kernel_ = prior.kernel();
       known_.clear();
     }
     if (size >= largest_) return prior.log_kappa(size);
@@ -26,7 +27,7 @@ class KappaTable {
   }
 
  private:
-  // kappa(k+1) = kappa(k) (k - sigma) / tau; now and then afresh, so that rounding does not pile
+  // kappa(k+1) = kappa(k) (k - discount) / tau; now and then afresh, so that rounding does not pile
   // up.
   double next(const Prior& prior) const {
     const int size = static_cast<int>(known_.size());
@@ -34,13 +35,14 @@ class KappaTable {
     return known_.back() + prior.log_join(size - 1) - prior.log_tau();
   }
 
-  bool same(const PriorValues& values) const {
-    return values.log_u == values_.log_u && values.log_alpha == values_.log_alpha &&
-           values.sigma == values_.sigma;
+  bool same(const Prior& prior) const {
+    return prior.log_tau() == log_tau_ && prior.kernel().log_new == kernel_.log_new &&
+           prior.kernel().discount == kernel_.discount;
   }
 
   int largest_;
-  PriorValues values_{.log_u = std::nan(""), .log_alpha = 0, .sigma = 0, .theta = 0};
+  double log_tau_ = std::nan("");
+  Kernel kernel_{};
   std::vector<double> known_;
 };
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "mixwood/family/erased_of.hpp"
 #include "mixwood/move/anchored_split_merge.hpp"
 #include "mixwood/move/leaf_scan.hpp"
 #include "mixwood/move/subtree_gibbs.hpp"
@@ -98,6 +99,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   }
 
   struct Start {
+    std::shared_ptr<const ErasedFamily> erased;
     Prior prior;
     LeafSets sets;
     std::shared_ptr<const GuideTree<F>> tree;
@@ -108,11 +110,10 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     PriorValues values = prior.values();
     values.log_u = std::log(n_points(*family));
     prior.set(values);
-    const GuideTrees<F> trees(family);
-    Start result{prior, {}, nullptr};
+    Start result{erase_kind(family), prior, {}, nullptr};
     if (options.max_leaves > 0 && options.max_leaves < family->n_rows())
-      result.sets = trees.collapsed(prior, options.max_leaves);
-    result.tree = trees.grow(prior, result.sets, random);
+      result.sets = collapsed_rows(result.erased, prior, options.max_leaves);
+    result.tree = plant(*family, grow_guide(result.erased, prior, result.sets, random));
     return result;
   }
 
@@ -120,7 +121,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
             std::span<const std::int32_t> labels, Stream random, const TreeOptions& options)
       : Base(family, start.prior, labels, random, start.tree),
         options_(options),
-        guide_trees_(family),
+        erased_(std::move(start.erased)),
         sets_(std::move(start.sets)),
         reference_(start.prior),
         laws_(start.tree->shape, start.tree->log_dissimilarity),
@@ -131,18 +132,18 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     scan_.learn(this->sweep_);
   }
 
-  static constexpr double subtrees_a_cluster = 0.25;
-  static constexpr double splits_a_cluster = 1.5;
-  static constexpr std::int64_t most_allocated = 4;  // items a row and iteration, in warm-up
+  static constexpr double subtrees_per_cluster = 0.25;
+  static constexpr double splits_per_cluster = 1.5;
+  static constexpr std::int64_t most_allocated = 4;  // items per row and iteration, in warm-up
 
-  int moves(int asked, double a_cluster) const {
+  int moves(int asked, double per_cluster) const {
     if (asked != TreeOptions::automatic) return asked;
-    return static_cast<int>(std::clamp(a_cluster * laws_.expected_clusters(), 20.0, 5000.0));
+    return static_cast<int>(std::clamp(per_cluster * laws_.expected_clusters(), 20.0, 5000.0));
   }
 
   void move_blocks() {
     const Timed timed(subtrees_);
-    for (int k = moves(options_.subtree_moves, subtrees_a_cluster); k > 0 && !this->stop_; --k)
+    for (int k = moves(options_.subtree_moves, subtrees_per_cluster); k > 0 && !this->stop_; --k)
       subtree_gibbs_(this->state_, laws_.blocks().draw(this->random_), this->random_, subtrees_);
   }
 
@@ -151,8 +152,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     const Timed timed(splits_);
     const std::int64_t work = split_merge_.allocated();
     const std::int64_t most = most_allocated * this->n_rows();
-    for (int k = moves(options_.split_moves, splits_a_cluster); k > 0 && !this->stop_; --k) {
-      // From a bad start every proposal is dear. After warm-up the count must not look at the
+    for (int k = moves(options_.split_moves, splits_per_cluster); k > 0 && !this->stop_; --k) {
+      // From a bad start every proposal is expensive. After warm-up the count must not look at the
       // state.
       if (!frozen_ && split_merge_.allocated() - work > most) break;
       split_merge_(this->state_, laws_.pairs().draw(this->random_), this->random_, splits_, merges_,
@@ -171,7 +172,9 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     const Timed timed(trees_);
     if (!frozen_) reference_.set(this->values());
     laws_ = NodeLaws();
-    this->state_.change_tree([&] { return guide_trees_.grow(reference_, sets_, this->random_); });
+    this->state_.change_tree([&] {
+      return plant(*this->family_, grow_guide(erased_, reference_, sets_, this->random_));
+    });
     const auto& tree = *this->state_.tree;
     laws_ = NodeLaws(tree.shape, tree.log_dissimilarity);
     if (!frozen_) scan_.set_lengths(laws_.expected_clusters());
@@ -182,7 +185,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   }
 
   TreeOptions options_;
-  GuideTrees<F> guide_trees_;
+  std::shared_ptr<const ErasedFamily> erased_;  // the same family, for growing trees
   LeafSets sets_;
   Prior reference_;
   NodeLaws laws_;

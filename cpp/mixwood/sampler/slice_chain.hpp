@@ -7,27 +7,25 @@
 #include <utility>
 #include <vector>
 
-#include "mixwood/move/slice.hpp"
+#include "mixwood/family/erased.hpp"
+#include "mixwood/move/slice_sweep.hpp"
 #include "mixwood/sampler/options.hpp"
 #include "mixwood/sampler/state_chain.hpp"
 
 namespace mixwood {
 
-template <AtomFamily F>
-class SliceChain final : public StateChain<F> {
+class SliceChain final : public StateChain<ErasedFamily> {
  public:
-  SliceChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
-             Stream random, const SliceOptions&)
-      : StateChain<F>(std::move(family), prior, labels, random), slice_(*this->family_) {}
+  SliceChain(std::shared_ptr<const ErasedFamily> family, Prior prior,
+             std::span<const std::int32_t> labels, Stream random, const SliceOptions&)
+      : StateChain(std::move(family), prior, labels, random), slice_(*family_) {}
 
   void iterate() override {
-    slice_(this->state_, this->random_, this->stop_, slice_report_);
-    this->end_iteration();
+    slice_(state_, random_, stop_, slice_report_);
+    end_iteration();
   }
 
-  std::vector<MoveReport> reports() const override {
-    return {slice_report_, this->parameter_report_};
-  }
+  std::vector<MoveReport> reports() const override { return {slice_report_, parameter_report_}; }
 
   void save(Writer& a) override { archive(a); }
   void load(Reader& a) override { archive(a); }
@@ -36,11 +34,11 @@ class SliceChain final : public StateChain<F> {
   template <class Archive>
   void archive(Archive& a) {
     a.mark("slice");
-    this->archive_shared(a);
+    archive_shared(a);
     slice_report_.archive(a);
   }
 
-  SliceSweep<F> slice_;
+  SliceSweep slice_;
   MoveReport slice_report_{"slice"};
 };
 

@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include "family.hpp"
+#include "bindings/bound_family.hpp"
 
 namespace mixwood::bindings {
 

@@ -1,6 +1,7 @@
 // The slice sampler's sweep (Griffin and Walker 2011; Favaro and Teh 2013): given u,
 //
-// 1. each cluster gets its jump, x = tau w ~ Gamma(|c| - sigma, 1), and its parameters given X_c;
+// 1. each cluster gets its jump, x = tau w ~ Gamma(|c| - discount, 1), and its parameters given
+// X_c;
 // 2. each row a slice s_i ~ Uniform(0, x of its cluster); rows with s_i below a floor stay put;
 // 3. all other jumps above the smallest slice of the rest, with parameters from the prior;
 // 4. each row that may move joins an atom with x > s_i, with weight f(x_i | parameters).
@@ -16,6 +17,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mixwood/family/erased.hpp"
 #include "mixwood/move/jumps.hpp"
 #include "mixwood/move/report.hpp"
 #include "mixwood/numerics/kernels.hpp"
@@ -24,13 +26,13 @@
 
 namespace mixwood {
 
-template <AtomFamily F>
 class SliceSweep {
  public:
-  explicit SliceSweep(const F& family) : atoms_(family), statistic_(family.statistic_size()) {}
+  explicit SliceSweep(const ErasedFamily& family)
+      : atoms_(family), statistic_(family.statistic_size()) {}
 
   // Leaves rows where they are if `stop` is set on the way.
-  void operator()(State<F>& state, Stream& random, const std::atomic<bool>& stop,
+  void operator()(State<ErasedFamily>& state, Stream& random, const std::atomic<bool>& stop,
                   MoveReport& report) {
     const Timed timed(report);
     const Jumps jumps(state.prior);
@@ -49,7 +51,6 @@ class SliceSweep {
   }
 
  private:
-  static constexpr int block = F::Atoms::rows_at_once;
   static constexpr int nobody = -1;
 
   struct Jump {
@@ -64,14 +65,14 @@ class SliceSweep {
   };
 
   // Clusters in order of appearance.
-  void draw_cluster_jumps(const State<F>& state, Stream& random) {
+  void draw_cluster_jumps(const State<ErasedFamily>& state, Stream& random) {
     jump_of_slot_.assign(state.partition.n_slots(), nobody);
     jumps_.clear();
     for (int row = 0; row < state.partition.n_rows(); ++row) {
       const int slot = state.partition.slot_of(row);
       if (jump_of_slot_[slot] != nobody) continue;
       jump_of_slot_[slot] = static_cast<int>(jumps_.size());
-      const double shape = state.partition.size(slot) - state.prior.values().sigma;
+      const double shape = state.partition.size(slot) - state.prior.kernel().discount;
       jumps_.push_back({std::exp(random.log_gamma_draw(shape)), slot});
     }
   }
@@ -88,7 +89,7 @@ class SliceSweep {
     free_jumps_.clear();
     jumps.draw_above(least, random, free_jumps_);
     for (const double size : free_jumps_) jumps_.push_back({size, nobody});
-    // The largest first, so that the atoms that a row may join are always the first so many.
+    // The largest first, so that the atoms that a row may join always come first.
     std::sort(jumps_.begin(), jumps_.end(),
               [](const Jump& a, const Jump& b) { return a.size > b.size; });
     for (std::size_t a = 0; a < jumps_.size(); ++a)
@@ -96,11 +97,11 @@ class SliceSweep {
   }
 
   // The parameters of every atom that some row may join.
-  void draw_atoms(State<F>& state, double least, Stream& random) {
+  void draw_atoms(State<ErasedFamily>& state, double least, Stream& random) {
     int count = 0;
     while (may_join(count, least)) ++count;
     atoms_.resize(count);
-    scores_.resize(static_cast<std::size_t>(count) * block);
+    scores_.resize(static_cast<std::size_t>(count) * atoms_.rows_at_once);
     for (int a = 0; a < count; ++a) {
       if (jumps_[a].slot == nobody)
         std::fill(statistic_.begin(), statistic_.end(), 0.0);
@@ -118,6 +119,7 @@ class SliceSweep {
   void choose(const std::atomic<bool>& stop) {
     std::sort(movers_.begin(), movers_.end(),
               [](const Mover& a, const Mover& b) { return a.slice > b.slice; });
+    const int block = atoms_.rows_at_once;
     int scored = 0;
     int allowed = 0;
     for (std::size_t start = 0; start < movers_.size() && !stop; start += block) {
@@ -137,7 +139,8 @@ class SliceSweep {
 
   int pick(int count, int b, double uniform) {
     weights_.resize(count);
-    for (int a = 0; a < count; ++a) weights_[a] = scores_[static_cast<std::size_t>(a) * block + b];
+    for (int a = 0; a < count; ++a)
+      weights_[a] = scores_[static_cast<std::size_t>(a) * atoms_.rows_at_once + b];
     const int choice = kernels_.pick(count, weights_.data(), uniform);
     if (choice < 0)
       throw std::runtime_error(
@@ -147,7 +150,7 @@ class SliceSweep {
   }
 
   // A cluster may lose its last row before another comes: its atom then opens a new one.
-  std::int64_t move_rows(State<F>& state) {
+  std::int64_t move_rows(State<ErasedFamily>& state) {
     std::int64_t moved = 0;
     for (const Mover& mover : movers_) {
       const int from = state.partition.slot_of(mover.row);
@@ -166,7 +169,7 @@ class SliceSweep {
   }
 
   const Kernels& kernels_ = kernels();
-  typename F::Atoms atoms_;
+  ErasedFamily::Atoms atoms_;
   std::vector<Jump> jumps_;
   std::vector<Mover> movers_;
   std::vector<int> jump_of_slot_, rows_;

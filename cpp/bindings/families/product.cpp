@@ -1,6 +1,6 @@
 #include "mixwood/family/product.hpp"
 
-#include "family.hpp"
+#include "bindings/bound_family.hpp"
 
 namespace mixwood::bindings {
 
@@ -13,7 +13,7 @@ using Places = nb::typed<nb::tuple, Input<std::int32_t, 1>, nb::ellipsis>;
 std::vector<std::int32_t> checked_places(const AnyFamily& family, nb::handle given, std::size_t n) {
   const auto array = nb::cast<Input<std::int32_t, 1>>(given);
   const auto places = as_span(array);
-  require(places.size() == n, "places must have one entry a row in every part");
+  require(places.size() == n, "places must have one entry per row in every part");
   for (const std::int32_t place : places)
     require(place < family.n_rows(), "a place is beyond a part's last row");
   return {places.begin(), places.end()};
@@ -27,11 +27,13 @@ void bind_product(nb::module_& m) {
       [](Families families, Places places, int n_rows) {
         require(families.size() > 0 && families.size() == places.size() && n_rows >= 0,
                 "there must be parts, and places for each of them");
-        std::vector<std::unique_ptr<const Part>> parts;
+        std::vector<Part> parts;
         for (std::size_t p = 0; p < families.size(); ++p) {
           const auto& family = nb::cast<const AnyFamily&>(families[p]);
-          parts.push_back(
-              family.part(checked_places(family, places[p], static_cast<std::size_t>(n_rows))));
+          if (family.erased().is_weighted())
+            throw nb::type_error("weighted leaves cannot be a part of a product");
+          parts.push_back({family.shared_erased(),
+                           checked_places(family, places[p], static_cast<std::size_t>(n_rows))});
         }
         return bound<Product>(std::move(parts), n_rows);
       },

@@ -1,0 +1,54 @@
+// What Python holds as `Family`, whatever its kind.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "arrays.hpp"
+#include "mixwood/chain.hpp"
+#include "mixwood/family/erased.hpp"
+#include "mixwood/prior/prior.hpp"
+#include "mixwood/random/stream.hpp"
+#include "mixwood/sampler/options.hpp"
+
+namespace mixwood::bindings {
+
+// A family over data: what is compiled once works on `erased`, the chains that are compiled for
+// every family are behind `chain`.
+class AnyFamily {
+ public:
+  AnyFamily(const AnyFamily&) = delete;
+  AnyFamily& operator=(const AnyFamily&) = delete;
+  virtual ~AnyFamily() = default;
+
+  const ErasedFamily& erased() const { return *erased_; }
+  const std::shared_ptr<const ErasedFamily>& shared_erased() const { return erased_; }
+  int n_rows() const { return erased_->n_rows(); }
+  int statistic_size() const { return erased_->statistic_size(); }
+
+  virtual std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels,
+                                          Stream random, const SamplerOptions& options) const = 0;
+
+ protected:
+  explicit AnyFamily(std::shared_ptr<const ErasedFamily> erased) : erased_(std::move(erased)) {}
+
+ private:
+  std::shared_ptr<const ErasedFamily> erased_;
+};
+
+// The options of the sampler of this name, for n rows; throws where a number is missing or wrong.
+SamplerOptions sampler_options(const std::string& name, const std::map<std::string, int>& numbers,
+                               int n_rows);
+
+// Weighted leaves as a family.
+std::unique_ptr<AnyFamily> bound_leaves(std::shared_ptr<const ErasedFamily> leaves);
+
+// The sums of this many leaves, checked.
+LeafSums leaf_sums(std::size_t leaves, const Input<std::int64_t, 1>& sizes,
+                   const Input<double, 1>& log_apart, const Input<double, 1>& weights);
+
+}  // namespace mixwood::bindings

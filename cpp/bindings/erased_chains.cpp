@@ -1,0 +1,45 @@
+// What is compiled once, for the erased family: the chains that need no more, and all of weighted
+// leaves.
+#include "bound_family.hpp"
+
+namespace mixwood::bindings {
+
+std::unique_ptr<AnyChain> erased_chain(std::shared_ptr<const ErasedFamily> family, Prior prior,
+                                       std::span<const std::int32_t> labels, Stream random,
+                                       const SamplerOptions& options) {
+  if (std::holds_alternative<SliceOptions>(options) && !family->has_atoms())
+    throw nb::type_error("the sampler cannot work with this family");
+  return std::visit(
+      [&]<class Options>(const Options& chosen) -> std::unique_ptr<AnyChain> {
+        if constexpr (Sampler<Options>::compiled == Compiled::once)
+          return std::make_unique<typename Sampler<Options>::Chain>(family, prior, labels, random,
+                                                                    chosen);
+        else
+          throw std::logic_error("a chain that is compiled for every family");
+      },
+      options);
+}
+
+namespace {
+
+template <class... Options>
+SamplerOptions options_of(std::variant<Options...>*, const std::string& name,
+                          const Numbers& numbers) {
+  SamplerOptions found;
+  if (((Sampler<Options>::name == name && (found = Sampler<Options>::read(numbers), true)) || ...))
+    return found;
+  throw std::invalid_argument("sampler must be a known name");
+}
+
+}  // namespace
+
+SamplerOptions sampler_options(const std::string& name, const std::map<std::string, int>& numbers,
+                               int n_rows) {
+  return options_of(static_cast<SamplerOptions*>(nullptr), name, Numbers(numbers, n_rows));
+}
+
+std::unique_ptr<AnyFamily> bound_leaves(std::shared_ptr<const ErasedFamily> leaves) {
+  return std::make_unique<BoundFamily<ErasedFamily>>(leaves, leaves);
+}
+
+}  // namespace mixwood::bindings

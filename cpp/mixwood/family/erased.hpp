@@ -1,0 +1,225 @@
+// A family whatever its kind, behind virtual functions: so that what is built on it is compiled
+// once. A call is for a block of rows against many clusters, or for the statistic of a whole node,
+// so that it costs nothing. Parts of a product, weighted leaves, and the chains that are not
+// compiled for every family run on it; erased_of.hpp makes one of any family.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include "mixwood/archive.hpp"
+#include "mixwood/family/count_block.hpp"
+#include "mixwood/family/family.hpp"
+#include "mixwood/random/stream.hpp"
+
+namespace mixwood {
+
+// The sums over the rows that each row stands for, one array each, kept by the caller.
+struct LeafSums {
+  std::span<const std::int64_t> sizes;  // how many rows
+  std::span<const double> log_apart;    // sum of log P(x)
+  std::span<const double> weights;      // as forests weigh their nodes
+};
+
+// How many rows all leaves stand for.
+inline int total_size(const LeafSums& sums) {
+  std::int64_t total = 0;
+  for (const std::int64_t size : sums.sizes) {
+    if (size < 1) throw std::invalid_argument("a leaf's size must be at least 1");
+    total += size;
+    if (total > std::numeric_limits<std::int32_t>::max())
+      throw std::invalid_argument("the leaves must stand for fewer than 2^31 rows");
+  }
+  return static_cast<int>(total);
+}
+
+class ErasedClusters;
+class ErasedAtoms;
+
+class ErasedFamily {
+ public:
+  class Clusters;
+  class Atoms;
+
+  // Rows together: of a sparse family their counts, else their statistic.
+  struct Block {
+    const double* statistic = nullptr;
+    CountBlock counts{};
+  };
+
+  ErasedFamily(const ErasedFamily&) = delete;
+  ErasedFamily& operator=(const ErasedFamily&) = delete;
+  virtual ~ErasedFamily() = default;
+
+  int n_rows() const { return n_rows_; }
+  int statistic_size() const { return statistic_size_; }
+  virtual bool is_count(int entry) const = 0;
+  virtual void observe(double* s, int row) const = 0;
+  virtual void forget(double* s, int row) const = 0;
+  virtual void merge(double* s, const double* t) const = 0;
+  virtual void subtract(double* s, const double* t) const = 0;
+  virtual double log_marginal(const double* s) const = 0;
+  virtual double log_alone(int row) const = 0;
+  // The log marginal of the rows of s and one more, or those of t; `spare` is room for a statistic.
+  // In one call, since the trees ask for hardly anything else.
+  virtual double log_marginal_with(const double* s, int row, double* spare) const = 0;
+  virtual double log_marginal_with(const double* s, const double* t, double* spare) const = 0;
+
+  // Weighted leaves: see WeightedFamily.
+  bool is_weighted() const { return sums_.has_value(); }
+  int n_points() const { return n_points_; }
+  int row_size(int row) const { return sums_ ? static_cast<int>(sums_->sizes[row]) : 1; }
+  double row_log_apart(int row) const { return sums_ ? sums_->log_apart[row] : log_alone(row); }
+
+  // Sparse statistics: see SparseFamily. Nobody asks where there are none.
+  bool is_sparse() const { return is_sparse_; }
+  virtual CountBlock block_of_row(int) const { return {}; }
+  virtual void gather(const double*, GatheredCounts&) const {}
+  virtual double log_predictive(const double*, int) const { return 0; }
+  virtual double log_predictive(const double*, const CountBlock&) const { return 0; }
+  virtual void merge_counts(double*, const CountBlock&) const {}
+  // How many counts a row has.
+  double row_total(int row) const { return sums_ ? sums_->weights[row] : block_of_row(row).total; }
+  double log_predictive(const double* s, const Block& block) const {
+    return log_predictive(s, block.counts);
+  }
+  void merge(double* s, const Block& block) const {
+    if (is_sparse_)
+      merge_counts(s, block.counts);
+    else
+      merge(s, block.statistic);
+  }
+
+  virtual bool has_atoms() const = 0;
+  virtual std::unique_ptr<ErasedClusters> clusters() const = 0;
+  virtual std::unique_ptr<ErasedAtoms> atoms() const = 0;  // null for a kind that has none
+
+  // Whether statistics of the one are statistics of the other, too.
+  virtual bool is_same_kind(const ErasedFamily& other) const = 0;
+
+ protected:
+  ErasedFamily(int n_rows, int statistic_size, bool sparse, std::optional<LeafSums> sums)
+      : n_rows_(n_rows),
+        statistic_size_(statistic_size),
+        is_sparse_(sparse),
+        n_points_(sums ? total_size(*sums) : n_rows),
+        sums_(sums) {}
+
+ private:
+  int n_rows_, statistic_size_;
+  bool is_sparse_;
+  int n_points_;
+  std::optional<LeafSums> sums_;
+};
+
+// See ClusterScores.
+class ErasedClusters {
+ public:
+  using Block = ErasedFamily::Block;
+
+  explicit ErasedClusters(int at_once) : rows_at_once(at_once) {}
+  ErasedClusters(const ErasedClusters&) = delete;
+  ErasedClusters& operator=(const ErasedClusters&) = delete;
+  virtual ~ErasedClusters() = default;
+
+  const int rows_at_once;
+
+  virtual void grow(int slots) = 0;
+  virtual void clear(int slot) = 0;
+  virtual void observe(int slot, int row) = 0;
+  virtual void forget(int slot, int row) = 0;
+  virtual void assign(int slot, const double* s) = 0;
+  virtual void merge(int slot, const Block& block) = 0;
+  virtual void subtract(int slot, const Block& block) = 0;
+  virtual void read(int slot, double* s) const = 0;
+  virtual double log_marginal(int slot) = 0;
+  virtual void load(std::span<const int> rows) = 0;
+  virtual void score(std::span<const int> slots, double* scores) = 0;
+  virtual double score_without(int slot, int b) = 0;
+  virtual void score_block(const Block& block, std::span<const int> slots, double* scores) = 0;
+  virtual double score_block_without(int slot, const Block& block) = 0;
+  virtual void archive(Writer& a, int slot, const double* fresh) = 0;
+  virtual void archive(Reader& a, int slot, const double* fresh) = 0;
+};
+
+// See AtomScores.
+class ErasedAtoms {
+ public:
+  explicit ErasedAtoms(int at_once) : rows_at_once(at_once) {}
+  ErasedAtoms(const ErasedAtoms&) = delete;
+  ErasedAtoms& operator=(const ErasedAtoms&) = delete;
+  virtual ~ErasedAtoms() = default;
+
+  const int rows_at_once;
+
+  virtual void resize(int count) = 0;
+  virtual void draw(int atom, const double* s, Stream& random) = 0;
+  virtual void load(std::span<const int> rows) = 0;
+  virtual void score(int count, double* scores) = 0;
+};
+
+// The clusters of an erased family as values, as states and moves hold them.
+class ErasedFamily::Clusters {
+ public:
+  explicit Clusters(const ErasedFamily& family) : Clusters(family.clusters()) {}
+
+  const int rows_at_once;
+
+  void grow(int slots) { clusters_->grow(slots); }
+  void clear(int slot) { clusters_->clear(slot); }
+  void observe(int slot, int row) { clusters_->observe(slot, row); }
+  void forget(int slot, int row) { clusters_->forget(slot, row); }
+  void assign(int slot, const double* s) { clusters_->assign(slot, s); }
+  void merge(int slot, const Block& block) { clusters_->merge(slot, block); }
+  void subtract(int slot, const Block& block) { clusters_->subtract(slot, block); }
+  void read(int slot, double* s) const { clusters_->read(slot, s); }
+  double log_marginal(int slot) { return clusters_->log_marginal(slot); }
+  void load(std::span<const int> rows) { clusters_->load(rows); }
+  void score(std::span<const int> slots, double* scores) { clusters_->score(slots, scores); }
+  double score_without(int slot, int b) { return clusters_->score_without(slot, b); }
+  void score_block(const Block& block, std::span<const int> slots, double* scores) {
+    clusters_->score_block(block, slots, scores);
+  }
+  double score_block_without(int slot, const Block& block) {
+    return clusters_->score_block_without(slot, block);
+  }
+  template <class Archive>
+  void archive(Archive& a, int slot, const double* fresh) {
+    clusters_->archive(a, slot, fresh);
+  }
+
+ private:
+  explicit Clusters(std::unique_ptr<ErasedClusters> clusters)
+      : rows_at_once(clusters->rows_at_once), clusters_(std::move(clusters)) {}
+
+  std::unique_ptr<ErasedClusters> clusters_;
+};
+
+// Its atoms; the family must have some.
+class ErasedFamily::Atoms {
+ public:
+  explicit Atoms(const ErasedFamily& family) : Atoms(family.atoms()) {}
+
+  const int rows_at_once;
+
+  void resize(int count) { atoms_->resize(count); }
+  void draw(int atom, const double* s, Stream& random) { atoms_->draw(atom, s, random); }
+  void load(std::span<const int> rows) { atoms_->load(rows); }
+  void score(int count, double* scores) { atoms_->score(count, scores); }
+
+ private:
+  explicit Atoms(std::unique_ptr<ErasedAtoms> atoms)
+      : rows_at_once(atoms->rows_at_once), atoms_(std::move(atoms)) {}
+
+  std::unique_ptr<ErasedAtoms> atoms_;
+};
+
+static_assert(AtomFamily<ErasedFamily> && WeightedFamily<ErasedFamily> &&
+              SparseFamily<ErasedFamily> && ClusterScores<ErasedFamily::Clusters, ErasedFamily>);
+
+}  // namespace mixwood

@@ -1,0 +1,152 @@
+// Any family behind the erased interface.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "mixwood/family/blocks.hpp"
+#include "mixwood/family/erased.hpp"
+#include "mixwood/family/family.hpp"
+
+namespace mixwood {
+
+template <Family F>
+class ErasedClustersOf final : public ErasedClusters {
+ public:
+  explicit ErasedClustersOf(const F& family)
+      : ErasedClusters(F::Clusters::rows_at_once), clusters_(family), blocks_(family) {}
+
+  void grow(int slots) override { clusters_.grow(slots); }
+  void clear(int slot) override { clusters_.clear(slot); }
+  void observe(int slot, int row) override { clusters_.observe(slot, row); }
+  void forget(int slot, int row) override { clusters_.forget(slot, row); }
+  void assign(int slot, const double* s) override { clusters_.assign(slot, s); }
+  void merge(int slot, const Block& block) override { clusters_.merge(slot, own(block)); }
+  void subtract(int slot, const Block& block) override { clusters_.subtract(slot, own(block)); }
+  void read(int slot, double* s) const override { clusters_.read(slot, s); }
+  double log_marginal(int slot) override { return clusters_.log_marginal(slot); }
+  void load(std::span<const int> rows) override { clusters_.load(rows); }
+  void score(std::span<const int> slots, double* scores) override {
+    clusters_.score(slots, scores);
+  }
+  double score_without(int slot, int b) override { return clusters_.score_without(slot, b); }
+  void score_block(const Block& block, std::span<const int> slots, double* scores) override {
+    blocks_.score(clusters_, own(block), slots, scores);
+  }
+  double score_block_without(int slot, const Block& block) override {
+    return blocks_.score_without(clusters_, slot, own(block));
+  }
+  void archive(Writer& a, int slot, const double* fresh) override {
+    clusters_.archive(a, slot, fresh);
+  }
+  void archive(Reader& a, int slot, const double* fresh) override {
+    clusters_.archive(a, slot, fresh);
+  }
+
+ private:
+  // The block in the form in which the family takes it.
+  static mixwood::Block<F> own(const Block& block) {
+    if constexpr (SparseFamily<F>)
+      return block.counts;
+    else
+      return block.statistic;
+  }
+
+  typename F::Clusters clusters_;
+  BlockScores<F> blocks_;
+};
+
+template <AtomFamily F>
+class ErasedAtomsOf final : public ErasedAtoms {
+ public:
+  explicit ErasedAtomsOf(const F& family) : ErasedAtoms(F::Atoms::rows_at_once), atoms_(family) {}
+
+  void resize(int count) override { atoms_.resize(count); }
+  void draw(int atom, const double* s, Stream& random) override { atoms_.draw(atom, s, random); }
+  void load(std::span<const int> rows) override { atoms_.load(rows); }
+  void score(int count, double* scores) override { atoms_.score(count, scores); }
+
+ private:
+  typename F::Atoms atoms_;
+};
+
+template <Family F>
+class ErasedOf final : public ErasedFamily {
+ public:
+  // With `sums` the rows are weighted leaves: each is one row of the family that has all the counts
+  // of its rows, which only a sparse family can have.
+  explicit ErasedOf(std::shared_ptr<const F> family, std::optional<LeafSums> sums = {})
+      : ErasedFamily(family->n_rows(), family->statistic_size(), SparseFamily<F>, sums),
+        family_(std::move(family)) {}
+
+  bool is_count(int entry) const override {
+    if constexpr (requires { family_->is_count(entry); }) return family_->is_count(entry);
+    return false;
+  }
+  void observe(double* s, int row) const override { family_->observe(s, row); }
+  void forget(double* s, int row) const override { family_->forget(s, row); }
+  void merge(double* s, const double* t) const override { family_->merge(s, t); }
+  void subtract(double* s, const double* t) const override { family_->subtract(s, t); }
+  double log_marginal(const double* s) const override { return family_->log_marginal(s); }
+  double log_alone(int row) const override { return family_->log_alone(row); }
+  double log_marginal_with(const double* s, int row, double* spare) const override {
+    std::copy_n(s, family_->statistic_size(), spare);
+    family_->observe(spare, row);
+    return family_->log_marginal(spare);
+  }
+  double log_marginal_with(const double* s, const double* t, double* spare) const override {
+    std::copy_n(s, family_->statistic_size(), spare);
+    family_->merge(spare, t);
+    return family_->log_marginal(spare);
+  }
+
+  CountBlock block_of_row(int row) const override {
+    if constexpr (SparseFamily<F>) return family_->block_of_row(row);
+    return {};
+  }
+  void gather(const double* s, GatheredCounts& gathered) const override {
+    if constexpr (SparseFamily<F>) family_->gather(s, gathered);
+  }
+  double log_predictive(const double* s, int row) const override {
+    if constexpr (SparseFamily<F>) return family_->log_predictive(s, row);
+    return 0;
+  }
+  double log_predictive(const double* s, const CountBlock& block) const override {
+    if constexpr (SparseFamily<F>) return family_->log_predictive(s, block);
+    return 0;
+  }
+  void merge_counts(double* s, const CountBlock& block) const override {
+    if constexpr (SparseFamily<F>) family_->merge(s, block);
+  }
+
+  bool has_atoms() const override { return !is_weighted() && can_draw_atoms(*family_); }
+  std::unique_ptr<ErasedClusters> clusters() const override {
+    return std::make_unique<ErasedClustersOf<F>>(*family_);
+  }
+  std::unique_ptr<ErasedAtoms> atoms() const override {
+    if constexpr (AtomFamily<F>) return std::make_unique<ErasedAtomsOf<F>>(*family_);
+    return nullptr;
+  }
+
+  bool is_same_kind(const ErasedFamily& other) const override {
+    return dynamic_cast<const ErasedOf*>(&other) != nullptr && other.is_weighted() == is_weighted();
+  }
+
+ private:
+  std::shared_ptr<const F> family_;
+};
+
+// The same family, erased.
+template <Family F>
+std::shared_ptr<const ErasedFamily> erase_kind(const std::shared_ptr<const F>& family) {
+  if constexpr (std::same_as<F, ErasedFamily>)
+    return family;
+  else
+    return std::make_shared<const ErasedOf<F>>(family);
+}
+
+}  // namespace mixwood

@@ -1,0 +1,83 @@
+// A prior on partitions with its current values, and what moves ask of it, cached.
+#pragma once
+
+#include <cmath>
+
+#include "mixwood/archive.hpp"
+#include "mixwood/numerics/special.hpp"
+#include "mixwood/prior/law.hpp"
+#include "mixwood/prior/registry.hpp"
+
+namespace mixwood {
+
+class Prior {
+ public:
+  Prior(const PriorFunctions& functions, const PriorHyper& hyper, const PriorValues& values)
+      : functions_(&functions), hyper_(hyper) {
+    set(values);
+  }
+
+  const PriorValues& values() const { return values_; }
+
+  void set(const PriorValues& values) {
+    values_ = values;
+    log_tau_ = softplus(values.log_u);
+    kernel_ = functions_->kernel(values, log_tau_);
+    // Gamma(1) is 1, exactly.
+    log_gamma_one_ = kernel_.discount == 0 ? 0.0 : log_gamma(1 - kernel_.discount);
+  }
+
+  // The same prior at other values.
+  Prior at(const PriorValues& values) const { return Prior(*functions_, hyper_, values); }
+
+  // u, at the start of a chain; and u and the parameters, given the partition.
+  void start(const ClusterSizes& clusters, Stream& random) {
+    PriorValues values = values_;
+    values.log_u = std::log(clusters.n_rows);
+    functions_->start(hyper_, values, clusters, random);
+    set(values);
+  }
+  void update(const ClusterSizes& clusters, Stream& random) {
+    PriorValues values = values_;
+    functions_->update(hyper_, values, clusters, random);
+    set(values);
+  }
+
+  // The values; which prior it is, and its hyperpriors, are the chain's own.
+  template <class Archive>
+  void archive(Archive& a) {
+    PriorValues values = values_;
+    for (double* entry : {&values.log_u, &values.log_alpha, &values.sigma, &values.theta})
+      archive_finite(a, *entry);
+    const char* fault = functions_->fault(values);
+    a.require(fault == nullptr, fault);
+    if constexpr (Archive::loading) set(values);
+  }
+
+  double log_tau() const { return log_tau_; }
+  const Kernel& kernel() const { return kernel_; }
+
+  double psi() const { return functions_->psi(values_, log_tau_); }
+
+  double log_kappa(double size) const {
+    return kernel_.log_new + log_gamma(size - kernel_.discount) - log_gamma_one_ - size * log_tau_;
+  }
+
+  // log kappa(k+1)/kappa(k) and log kappa(1), their common factor 1/tau left out.
+  double log_join(double size) const { return std::log(size - kernel_.discount); }
+  double log_new() const { return kernel_.log_new; }
+
+  // Given u, the jumps w that no row is in have, with x = tau w, the intensity
+  // rate x^(-1-discount) e^-x. This is log rate.
+  double log_jump_rate() const { return kernel_.log_new - log_gamma_one_; }
+
+ private:
+  const PriorFunctions* functions_;
+  PriorHyper hyper_;
+  PriorValues values_;
+  double log_tau_ = 0;
+  Kernel kernel_{};
+  double log_gamma_one_ = 0;
+};
+
+}  // namespace mixwood

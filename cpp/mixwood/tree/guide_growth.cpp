@@ -1,0 +1,128 @@
+// How guide trees are grown: by IBHC, on the erased family.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mixwood/tree/collapse.hpp"
+#include "mixwood/tree/forest.hpp"
+#include "mixwood/tree/guide.hpp"
+#include "mixwood/tree/ibhc.hpp"
+
+namespace mixwood {
+
+namespace {
+
+// Lays out the tree below `root`; `rows_of(leaf)` gives a leaf's rows.
+template <class RowsOf>
+GuideLayout lay_out(const Forest& forest, int root, RowsOf&& rows_of) {
+  const Arena& nodes = forest.nodes();
+  std::vector<int> leaves(nodes.n_slots(), 1);
+  for (const int node : nodes.bottom_up(root))
+    if (!nodes.is_leaf(node)) leaves[node] = leaves[nodes.left[node]] + leaves[nodes.right[node]];
+  GuideLayout layout;
+  TreeShape& shape = layout.shape;
+  shape.leaf_of_row.resize(forest.family().n_rows());
+  std::vector<std::pair<int, int>> stack{{root, TreeShape::none}};  // node, parent here
+  while (!stack.empty()) {
+    const auto [node, parent] = stack.back();
+    stack.pop_back();
+    const int here = shape.n_nodes();
+    layout.log_marginal.push_back(nodes.log_marginal[node]);
+    layout.log_dissimilarity.push_back(nodes.is_leaf(node)
+                                           ? -std::numeric_limits<double>::infinity()
+                                           : forest.log_dissimilarity(node));
+    shape.parent.push_back(parent);
+    shape.leaves.push_back(leaves[node]);
+    shape.size.push_back(nodes.size[node]);
+    shape.first.push_back(shape.n_rows());
+    if (nodes.is_leaf(node)) {
+      for (const int row : rows_of(node)) {
+        shape.leaf_of_row[row] = here;
+        shape.rows.push_back(row);
+      }
+    } else {
+      stack.push_back({nodes.right[node], here});
+      stack.push_back({nodes.left[node], here});
+    }
+  }
+  return layout;
+}
+
+// All rows, neighbours far apart: in steps of about n / golden ratio that meet every row.
+std::vector<int> scattered(int n) {
+  std::int64_t step = std::max<std::int64_t>(1, static_cast<std::int64_t>(0.6180339887 * n));
+  while (std::gcd(step, static_cast<std::int64_t>(n)) != 1) ++step;
+  std::vector<int> rows(n);
+  for (std::int64_t k = 0; k < n; ++k) rows[k] = static_cast<int>(k * step % n);
+  return rows;
+}
+
+Forest empty_forest(const std::shared_ptr<const ErasedFamily>& family, const Prior& reference) {
+  PriorValues values = reference.values();
+  values.log_u = growth_log_u;
+  return Forest(family, reference.at(values));
+}
+
+}  // namespace
+
+GuideLayout grow_guide(const std::shared_ptr<const ErasedFamily>& family, const Prior& reference,
+                       const LeafSets& sets, Stream& random) {
+  Forest forest = empty_forest(family, reference);
+  IncrementalClustering growth(forest, DescentRule::balanced);
+  const int items = sets.empty() ? family->n_rows() : static_cast<int>(sets.size());
+  std::vector<int> order(items);
+  for (int item = 0; item < items; ++item) order[item] = item;
+  random.shuffle_front(order, items);
+  for (const int item : order) {
+    const int leaf = sets.empty() ? forest.make_leaf(item) : forest.make_block(sets[item]);
+    growth.insert(leaf);
+  }
+  forest.set_parameters(reference.values());
+  // Trees join their nearest in random order: every guide tree sees other pairs of clusters.
+  while (forest.trees().size() > 1) {
+    const auto count = static_cast<std::int64_t>(forest.trees().size());
+    growth.join_nearest(forest.trees()[random.below(count)],
+                        std::numeric_limits<double>::infinity());
+  }
+  const int root = forest.trees()[0];
+  if (sets.empty())
+    return lay_out(forest, root,
+                   [&](int leaf) { return std::span<const int>(&forest.nodes().row[leaf], 1); });
+  std::vector<int> set_of_leaf(forest.nodes().n_slots());
+  for (int item = 0; item < items; ++item) set_of_leaf[forest.leaf_of_row()[sets[item][0]]] = item;
+  return lay_out(forest, root, [&](int leaf) { return std::span(sets[set_of_leaf[leaf]]); });
+}
+
+LeafSets collapsed_rows(const std::shared_ptr<const ErasedFamily>& family, const Prior& reference,
+                        int max_leaves) {
+  // Leaves beyond `max_leaves` that are waited for before they collapse: each time takes a pass
+  // over all rows.
+  constexpr int smallest_round = 4000;
+  Forest forest = empty_forest(family, reference);
+  IncrementalClustering growth(forest, DescentRule::balanced);
+  Collapse collapse(forest, growth);
+  const int room = std::max(2 * max_leaves, smallest_round);
+  for (const int row : scattered(family->n_rows())) {
+    growth.insert(forest.make_leaf(row));
+    if (forest.n_leaves() > room) collapse(max_leaves);
+  }
+  collapse(max_leaves);
+  std::vector<int> set_of_leaf(forest.nodes().n_slots(), -1);
+  LeafSets sets;
+  for (int row = 0; row < family->n_rows(); ++row) {
+    int& set = set_of_leaf[forest.leaf_of_row()[row]];
+    if (set < 0) {
+      set = static_cast<int>(sets.size());
+      sets.emplace_back();
+    }
+    sets[set].push_back(row);
+  }
+  return sets;
+}
+
+}  // namespace mixwood
