@@ -2,12 +2,17 @@
 // runs.
 #include "mixwood/chain.hpp"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,13 +42,14 @@ PriorHyper hyperpriors(Pair alpha, Pair sigma, Pair theta) {
 class Chain {
  public:
   Chain(nb::object family, Prior prior, Labels labels, nb::object bit_generator,
-        const std::string& sampler, const std::map<std::string, int>& options)
+        const std::string& sampler, const std::map<std::string, int>& options, bool blank)
       : family_(family), bit_generator_(bit_generator) {
     const auto& bound_family = nb::cast<const AnyFamily&>(family);
     require(labels.size() == static_cast<std::size_t>(bound_family.n_rows()),
             "labels must have one entry per row");
     BitGenerator* source = bit_generator_of(bit_generator);
-    const SamplerOptions chosen = sampler_options(sampler, options, bound_family.n_rows());
+    SamplerOptions chosen = sampler_options(sampler, options, bound_family.n_rows());
+    if (auto* tree = std::get_if<TreeOptions>(&chosen)) tree->blank = blank;
     nb::gil_scoped_release released;  // some samplers grow trees first
     chain_ = bound_family.chain(prior, as_span(labels), Stream(source), chosen);
   }
@@ -180,26 +186,45 @@ class Chain {
 }  // namespace
 
 void bind_chain(nb::module_& m) {
+  m.def(
+      "update_parameters",
+      [](const std::string& prior, Pair alpha, Pair sigma, Pair theta,
+         const std::array<double, 4>& values, std::vector<int> sizes, nb::object bit_generator) {
+        require(!sizes.empty() && *std::min_element(sizes.begin(), sizes.end()) > 0,
+                "sizes must be positive");
+        Prior moved(prior_named(prior), hyperpriors(alpha, sigma, theta),
+                    {values[0], values[1], values[2], values[3]});
+        const int n = std::accumulate(sizes.begin(), sizes.end(), 0);
+        Stream random(bit_generator_of(bit_generator));
+        moved.update({n, std::move(sizes)}, random);
+        const PriorValues& now = moved.values();
+        return std::array<double, 4>{now.log_u, now.log_alpha, now.sigma, now.theta};
+      },
+      nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(), nb::arg("theta").none(),
+      nb::arg("values"), nb::arg("sizes"), nb::arg("bit_generator"),
+      "Move u and the random parameters once, given the sizes of the clusters. values: log_u, "
+      "log_alpha, sigma, theta.");
   nb::class_<Chain>(m, "Chain", "One Markov chain over partitions.")
       .def(
           "__init__",
           [](Chain* self, nb::object family, const std::string& prior, Pair alpha, Pair sigma,
              Pair theta, const std::map<std::string, double>& start, Labels labels,
              nb::object bit_generator, const std::string& sampler,
-             const std::map<std::string, int>& options) {
+             const std::map<std::string, int>& options, bool blank) {
             const PriorValues values{.log_u = 0,
                                      .log_alpha = std::log(start.at("alpha")),
                                      .sigma = start.at("sigma"),
                                      .theta = start.at("theta")};
             new (self)
                 Chain(family, Prior(prior_named(prior), hyperpriors(alpha, sigma, theta), values),
-                      labels, bit_generator, sampler, options);
+                      labels, bit_generator, sampler, options, blank);
           },
           nb::arg("family"), nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(),
           nb::arg("theta").none(), nb::arg("start"), nb::arg("labels"), nb::arg("bit_generator"),
-          nb::arg("sampler"), nb::arg("options"),
+          nb::arg("sampler"), nb::arg("options"), nb::arg("blank") = false,
           "alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; options: "
-          "the numbers that the sampler of this name takes.")
+          "the numbers that the sampler of this name takes; blank: grow no tree, a state is about "
+          "to be loaded.")
       .def("run", &Chain::run, nb::arg("warmup"), nb::arg("thin"), nb::arg("labels"),
            nb::arg("log_joint"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
            nb::arg("theta"), nb::arg("seconds"), nb::arg("first") = 0,

@@ -41,6 +41,8 @@ def make_chain(
     bit_generator: np.random.BitGenerator,
     sampler: Sampler,
     family: _core.Family | None = None,
+    *,
+    blank: bool = False,
 ) -> _core.Chain:
     """Return a compiled chain at its start.
 
@@ -58,6 +60,8 @@ def make_chain(
         Which moves it makes.
     family : Family, optional
         The likelihood bound to `X`, if that is at hand: chains share it.
+    blank : bool
+        Whether to grow no guide tree: a state is about to be loaded.
     """
     from mixwood import _core
 
@@ -70,6 +74,7 @@ def make_chain(
         bit_generator=bit_generator,
         sampler=sampler.name,
         options=sampler.options(len(labels)),
+        blank=blank,
     )
 
 
@@ -127,7 +132,7 @@ def load_chain(
     n = X.shape[0]
     labels = np.arange(n) if isinstance(sampler, PaperTree) else np.zeros(n)
     stream = np.random.PCG64(0)
-    chain = make_chain(model, X, labels.astype(np.int32), stream, sampler, family)
+    chain = make_chain(model, X, labels.astype(np.int32), stream, sampler, family, blank=True)
     chain.load_state(state)
     stream.state = random
     return chain, stream

@@ -23,6 +23,7 @@ struct TreeOptions {
   int rebuild;         // iterations from one guide tree to the next; 0: never
   int warmup_rebuild;  // the same in warm-up
   int max_leaves;      // 0: every row is a leaf
+  bool blank = false;  // nothing is grown: the chain is about to be loaded
 };
 
 struct SplitMergeOptions {

@@ -111,8 +111,14 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     values.log_u = std::log(n_points(*family));
     prior.set(values);
     Start result{erase_kind(family), prior, {}, nullptr};
-    if (options.max_leaves > 0 && options.max_leaves < family->n_rows())
-      result.sets = collapsed_rows(result.erased, prior, options.max_leaves);
+    const bool few_leaves = options.max_leaves > 0 && options.max_leaves < family->n_rows();
+    if (options.blank) {
+      GuideLayout layout = one_leaf(family->n_rows());
+      if (few_leaves) result.sets = {layout.shape.rows};
+      result.tree = plant(*family, std::move(layout));
+      return result;
+    }
+    if (few_leaves) result.sets = collapsed_rows(result.erased, prior, options.max_leaves);
     result.tree = plant(*family, grow_guide(result.erased, prior, result.sets, random));
     return result;
   }

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -48,6 +50,19 @@ std::shared_ptr<const GuideTree<F>> plant(const F& family, GuideLayout layout) {
   tree->log_marginal = std::move(layout.log_marginal);
   tree->log_dissimilarity = std::move(layout.log_dissimilarity);
   return tree;
+}
+
+// The least tree that there is, one leaf with all rows: for a chain that another tree will be
+// loaded into.
+inline GuideLayout one_leaf(int n_rows) {
+  TreeShape shape{.parent = {TreeShape::none},
+                  .leaves = {1},
+                  .first = {0},
+                  .size = {n_rows},
+                  .rows = std::vector<int>(static_cast<std::size_t>(n_rows)),
+                  .leaf_of_row = std::vector<int>(static_cast<std::size_t>(n_rows), 0)};
+  std::iota(shape.rows.begin(), shape.rows.end(), 0);
+  return {std::move(shape), {0.0}, {-std::numeric_limits<double>::infinity()}};
 }
 
 // Saves a tree and returns it, or loads another one. The blocks are made from the shape, always in

@@ -238,13 +238,17 @@ def _redrawn(
     prior: Prior, values: PriorValues[float], sizes: list[int], rng: np.random.Generator
 ) -> PriorValues[float]:
     """Move ``u`` and the random parameters once, given the sizes of the clusters."""
-    # TODO(core): the compiled core has this move; with a binding the twin is not needed here.
-    from mixwood.reference.priors import Parameters, update_parameters
-    from mixwood.reference.random import Stream
+    from mixwood import _core
 
-    parameters = Parameters(**vars(values))
-    update_parameters(prior, parameters, sizes, Stream(rng))
-    return PriorValues(**vars(parameters))
+    arguments = prior.core_arguments()
+    del arguments["start"]
+    moved = _core.update_parameters(
+        **arguments,
+        values=[values.log_u, values.log_alpha, values.sigma, values.theta],
+        sizes=sizes,
+        bit_generator=rng.bit_generator,
+    )
+    return PriorValues(*moved)
 
 
 def _checked(model: Mixture, X: Any) -> tuple[Mixture, Data | WeightedLeaves]:
