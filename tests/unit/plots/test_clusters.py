@@ -11,6 +11,7 @@ from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 
 import mixwood as mw
+from mixwood._support.numbers import percent
 from mixwood.likelihoods import (
     Bernoulli,
     Categorical,
@@ -260,7 +261,8 @@ def test_components_of_leaves_are_those_of_rows_at_their_means():
     left, values, _ = np.linalg.svd(standard, full_matrices=False)
     plain = np.abs(left[:, :2] * values[:2])
     np.testing.assert_allclose(np.abs(plane.points)[leaves.leaf_of_row], plain, atol=1e-8)
-    assert f"({values[0] ** 2 / (values**2).sum():.0%} of variance)" in plane.names[0]
+    share = percent(values[0] ** 2 / (values**2).sum())
+    assert f"({share} of variance)" in plane.names[0]
     assert not plane.own
 
 
