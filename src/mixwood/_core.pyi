@@ -1,6 +1,6 @@
 """The compiled core of mixwood."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, overload
 
 import numpy
@@ -98,12 +98,17 @@ def custom(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), orde
     A user's family, by the addresses of compiled functions (log_predictive: 0 for none) that `owner` keeps.
     """
 
+def update_parameters(prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, values: Sequence[float], sizes: Sequence[int], bit_generator: object) -> list[float]:
+    """
+    Move u and the random parameters once, given the sizes of the clusters. values: log_u, log_alpha, sigma, theta.
+    """
+
 class Chain:
     """One Markov chain over partitions."""
 
-    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, sampler: str, options: Mapping[str, int]) -> None:
+    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, sampler: str, options: Mapping[str, int], blank: bool = False) -> None:
         """
-        alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; options: the numbers that the sampler of this name takes.
+        alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; options: the numbers that the sampler of this name takes; blank: grow no tree, a state is about to be loaded.
         """
 
     def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float, first: int = 0) -> int:
