@@ -227,7 +227,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     def _fitted_draws(self) -> Draws:
         if hasattr(self, "hierarchy_"):
             return self.hierarchy_.as_draws()
-        return replace(self.posterior_, columns=None)  # the names of columns are checked already
+        return self.posterior_
 
     def _seed(self) -> Any:
         """Return the seed as `mixwood.sample` takes it."""

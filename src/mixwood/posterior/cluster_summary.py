@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mixwood._support.checks import probability, shown, whole_number
 from mixwood._support.seeding import seed_sequence
-from mixwood.core import bind_family
 from mixwood.likelihoods.base import Column
 from mixwood.posterior.predictive_mixture import DistinctClusters, contingency, flat_labels
 
@@ -93,9 +91,8 @@ def _parameter_draws(
 ) -> Iterator[Parameters]:
     """Yield draws of the parameters of each cluster of `estimate` in turn."""
     wanted = whole_number(n_draws, "draws", at_least=1)
-    X = draws.data_for("a summary of cluster parameters")
+    family = draws.family_for("a summary of cluster parameters")
     rng = np.random.default_rng(seed_sequence(seed))
-    family = bind_family(replace(draws.model, likelihood=draws.resolved), X)
     labels = flat_labels(draws)
     labels = labels[np.linspace(0, len(labels) - 1, min(wanted, len(labels))).round().astype(int)]
     clusters = DistinctClusters.of(labels, draws.item_sizes)

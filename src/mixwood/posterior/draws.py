@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mixwood._support.checks import whole_number
 from mixwood._support.labels import label_type
 from mixwood._support.numerics import exponential
+from mixwood.core import bind_family
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes
 from mixwood.model import Mixture
 from mixwood.priors import PriorValues
@@ -21,9 +22,11 @@ from mixwood.run_spec import RunInformation
 if TYPE_CHECKING:
     from typing import Self
 
+    from mixwood import _core
     from mixwood._support.types import Data, FloatArray
     from mixwood.core import MoveStatistics
     from mixwood.likelihoods.base import Likelihood
+    from mixwood.posterior.predictive_mixture import PredictiveMixture
 
 __all__ = ["Draws"]
 
@@ -245,6 +248,26 @@ class Draws:
             log_u=self.log_u[:, kept],
             parameters={name: values[:, kept] for name, values in self.parameters.items()},
         )
+
+    def family_for(self, purpose: str) -> _core.Family:
+        """Return the compiled likelihood over the items, bound when first asked for."""
+        self.data_for(purpose)
+        return self._family
+
+    @cached_property
+    def _family(self) -> _core.Family:
+        return bind_family(replace(self.model, likelihood=self.resolved), self.data_for("binding"))
+
+    @cached_property
+    def mixture(self) -> PredictiveMixture:
+        """The predictive density as one mixture over the clusters of all draws, found once."""
+        from mixwood.posterior.predictive_mixture import predictive_mixture  # which knows draws
+
+        return predictive_mixture(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        found = ("_family", "mixture")  # compiled, or large: found again where they are needed
+        return {name: value for name, value in self.__dict__.items() if name not in found}
 
     def data_for(self, purpose: str) -> Data | WeightedLeaves:
         """Return `X`, or raise a ValueError that says `purpose` needs it."""

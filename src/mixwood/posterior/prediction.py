@@ -21,7 +21,6 @@ from mixwood.posterior.predictive_mixture import (
     clusters_at_once,
     draw_weights,
     flat_labels,
-    mixture_weights,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ _ROWS_AT_ONCE = 1024
 def log_density(draws: Draws, X: Any) -> FloatArray:
     """Return ``log p(x | X)`` of each new row; see `Posterior.log_density`."""
     data, family, new_family = _bound(draws, X)
-    mixture = mixture_weights(draws)
+    mixture = draws.mixture
     sums = _RowSums(new_family, mixture.new, columns=1)
     for part, statistics in mixture.clusters.statistics(family):
         sums.add(statistics, mixture.old[part], np.ones((len(statistics), 1)))
@@ -61,7 +60,7 @@ def cluster_probabilities(
         Whether a new cluster is possible; it then comes last.
     """
     _, family, new_family = _bound(draws, X)
-    mixture = mixture_weights(draws)
+    mixture = draws.mixture
     sums = _RowSums(new_family, mixture.new if new else 0.0, columns=int(estimate.max()) + 1)
     for part, statistics in mixture.clusters.statistics(family):
         shares = mixture.clusters.shares(estimate, part)
@@ -75,9 +74,9 @@ def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
     size = whole_number(size, "size", at_least=1)
     rng = np.random.default_rng(seed_sequence(seed))
     X = draws.data_for("sample_predictive")
-    family = bind_family(replace(draws.model, likelihood=draws.resolved), X)
+    family = draws.family_for("sample_predictive")
     like = None if isinstance(X, WeightedLeaves) else X
-    mixture = mixture_weights(draws)
+    mixture = draws.mixture
     weights = np.append(mixture.old, mixture.new)
     picked = rng.choice(len(weights), size=size, p=weights / weights.sum())
     rows = []
@@ -177,7 +176,7 @@ def _bound(draws: Draws, X: Any) -> tuple[Data, _core.Family, _core.Family]:
             f"{_difference(draws.columns, names)}"
         )
     new = draws.resolved.check(X, width=items.shape[1])
-    return new, bind_family(model, items), bind_family(model, new)
+    return new, draws.family_for("prediction"), bind_family(model, new)
 
 
 def _difference(wanted: Sequence[str], given: Sequence[str]) -> str:

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DistinctClusters",
-    "MixtureWeights",
+    "PredictiveMixture",
     "clusters_at_once",
     "contingency",
     "draw_weights",
     "flat_labels",
-    "mixture_weights",
+    "predictive_mixture",
 ]
 
 #: How many clusters at most, and how many numbers in their statistics, are held at a time.
@@ -149,7 +149,7 @@ class DistinctClusters:
 
 
 @dataclass(frozen=True)
-class MixtureWeights:
+class PredictiveMixture:
     """The predictive density as one mixture: ``p(x | X) = new P(x) + sum_c old_c P(x | X_c)``.
 
     The sum is over the distinct clusters of all draws, and the weights sum to 1.
@@ -160,7 +160,7 @@ class MixtureWeights:
     clusters: DistinctClusters
 
 
-def mixture_weights(draws: Draws) -> MixtureWeights:
+def predictive_mixture(draws: Draws) -> PredictiveMixture:
     """Return the weights of all draws' clusters, normalized over all draws together."""
     weights = draw_weights(draws)
     clusters = DistinctClusters.of(flat_labels(draws), draws.item_sizes)
@@ -168,7 +168,7 @@ def mixture_weights(draws: Draws) -> MixtureWeights:
     log_old = weights.log_old(clusters.draw_of_id, clusters.sizes[clusters.ids])
     old = np.zeros(len(clusters))
     np.add.at(old, clusters.ids, np.exp(log_old - scale))
-    return MixtureWeights(float(np.exp(weights.log_new - scale).sum()), old, clusters)
+    return PredictiveMixture(float(np.exp(weights.log_new - scale).sum()), old, clusters)
 
 
 def contingency(

@@ -160,7 +160,7 @@ def ibhc(
         if best is None or tree.log_evidence_bound > best.log_evidence_bound:
             best = tree
         if trial + 1 < n_trials:
-            sizes = np.bincount(tree.labels).tolist()
+            sizes = np.bincount(tree.labels, weights=item_sizes(data)).astype(int).tolist()
             parameters = _redrawn(given.prior, parameters, sizes, rng)
     assert best is not None
     return best

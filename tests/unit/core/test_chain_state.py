@@ -208,3 +208,23 @@ def test_damaged_states_are_refused_or_run(family, sampler, damaged):
         except RuntimeError:
             chain, _ = chain_over(family, sampler)
     assert refused > 20
+
+
+@pytest.mark.parametrize("sampler", [mw.Tree(), mw.Tree(max_leaves=5)], ids=["rows", "leaves"])
+def test_a_chain_to_be_loaded_grows_no_tree(sampler):
+    """Growing a guide tree draws random numbers; a blank chain must draw none for it."""
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    model = mw.Mixture(mw.Gaussian().resolve(X), mw.DirichletProcess(alpha=1.0))
+    labels = np.zeros(40, dtype=np.int32)
+    shapes = {}
+    for blank in (False, True):
+        chain = make_chain(model, X, labels, np.random.PCG64(3), sampler, blank=blank)
+        shapes[blank] = len(chain.guide()["parent"])
+        if not blank:
+            chain.iterate(5)
+            state = chain.save_state()
+    assert shapes[False] > 1
+    assert shapes[True] == 1
+    chain.load_state(state)
+    chain.check()
+    assert len(chain.guide()["parent"]) == shapes[False]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -307,3 +309,30 @@ def test_statistics_have_the_size_that_the_likelihood_says(family_case):
     X = likelihood.check(X)
     resolved = likelihood.resolve(X)
     assert resolved.statistic_size == resolved.bind(X).statistic_size
+
+
+def test_data_are_bound_and_clusters_found_once(make_posterior, monkeypatch):
+    """A user who asks row by row must not pay for all items each time."""
+    from mixwood.posterior import draws, predictive_mixture
+
+    calls = []
+
+    def counted(name, original):
+        def call(*arguments):
+            calls.append(name)
+            return original(*arguments)
+
+        return call
+
+    monkeypatch.setattr(draws, "bind_family", counted("bind", draws.bind_family))
+    found = counted("find", predictive_mixture.predictive_mixture)
+    monkeypatch.setattr(predictive_mixture, "predictive_mixture", found)
+    posterior = make_posterior()
+    first = posterior.log_density(posterior.X[:2])
+    posterior.predict_proba(posterior.X[:1])
+    posterior.sample_predictive(2, seed=1)
+    posterior.describe()
+    np.testing.assert_array_equal(posterior.log_density(posterior.X[:2]), first)
+    assert sorted(calls) == ["bind", "find"]
+    copy = pickle.loads(pickle.dumps(posterior))  # what is compiled does not travel
+    np.testing.assert_array_equal(copy.log_density(posterior.X[:2]), first)
