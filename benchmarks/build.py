@@ -24,7 +24,7 @@ from benchmarks import record
 
 ROUNDS = 9
 
-#: Runs in each version's Python: reads a case a line, answers with its CPU seconds.
+#: Runs in each version's Python: reads one case per line, answers with its CPU seconds.
 WORKER = '''
 import os, sys, time
 import numpy as np
