@@ -54,13 +54,15 @@ std::shared_ptr<const GuideTree<F>> plant(const F& family, GuideLayout layout) {
 
 // The least tree that there is, one leaf with all rows: for a chain that another tree will be
 // loaded into.
-inline GuideLayout one_leaf(int n_rows) {
+template <Family F>
+GuideLayout one_leaf(const F& family) {
+  const auto n_rows = static_cast<std::size_t>(family.n_rows());
   TreeShape shape{.parent = {TreeShape::none},
                   .leaves = {1},
                   .first = {0},
-                  .size = {n_rows},
-                  .rows = std::vector<int>(static_cast<std::size_t>(n_rows)),
-                  .leaf_of_row = std::vector<int>(static_cast<std::size_t>(n_rows), 0)};
+                  .size = {n_points(family)},
+                  .rows = std::vector<int>(n_rows),
+                  .leaf_of_row = std::vector<int>(n_rows, 0)};
   std::iota(shape.rows.begin(), shape.rows.end(), 0);
   return {std::move(shape), {0.0}, {-std::numeric_limits<double>::infinity()}};
 }
