@@ -113,7 +113,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     Start result{erase_kind(family), prior, {}, nullptr};
     const bool few_leaves = options.max_leaves > 0 && options.max_leaves < family->n_rows();
     if (options.blank) {
-      GuideLayout layout = one_leaf(family->n_rows());
+      GuideLayout layout = one_leaf(family->n_rows(), n_points(*family));
       if (few_leaves) result.sets = {layout.shape.rows};
       result.tree = plant(*family, std::move(layout));
       return result;

@@ -52,13 +52,13 @@ std::shared_ptr<const GuideTree<F>> plant(const F& family, GuideLayout layout) {
   return tree;
 }
 
-// The least tree that there is, one leaf with all rows: for a chain that another tree will be
-// loaded into.
-inline GuideLayout one_leaf(int n_rows) {
+// The least tree that there is, one leaf with all rows, which stand for `n_points`: for a chain
+// that another tree will be loaded into.
+inline GuideLayout one_leaf(int n_rows, int n_points) {
   TreeShape shape{.parent = {TreeShape::none},
                   .leaves = {1},
                   .first = {0},
-                  .size = {n_rows},
+                  .size = {n_points},
                   .rows = std::vector<int>(static_cast<std::size_t>(n_rows)),
                   .leaf_of_row = std::vector<int>(static_cast<std::size_t>(n_rows), 0)};
   std::iota(shape.rows.begin(), shape.rows.end(), 0);
