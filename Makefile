@@ -10,7 +10,7 @@
 #   make dist-check      source distribution, wheels, and what a user does with them
 #   make docs            the documentation, into docs/_build/html
 #   make bench           the benchmarks, one JSON record each; make bench-compare shows changes
-#   make bench-peers     mixwood beside what a user would pick instead, on the same data
+#   make bench-peers     mixwood next to what a user would pick instead, on the same data
 #   make lint format stubs clean
 
 PYTHON ?= python3

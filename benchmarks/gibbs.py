@@ -58,7 +58,7 @@ def gaussian_sweep() -> dict[str, Measurement]:
 
 
 def toy_sweep() -> dict[str, Measurement]:
-    """Milliseconds a sweep on the toy data (1,300 x 2), from the true clusters."""
+    """Milliseconds per sweep on the toy data (1,300 x 2), from the true clusters."""
     X, truth = mw.datasets.toy()
     likelihood = mw.Gaussian().resolve(X)
     results: dict[str, Measurement] = {}
@@ -80,7 +80,7 @@ def toy_sweep() -> dict[str, Measurement]:
 
 
 def multinomial_sweep() -> dict[str, Measurement]:
-    """Nanoseconds a (nonzero, cluster) pair on the NIPS corpus, from 320 random clusters."""
+    """Nanoseconds per (nonzero, cluster) pair on the NIPS corpus, from 320 random clusters."""
     folder = data_folder()
     if folder is None:
         return {"multinomial sweep": {"missing": "set MIXWOOD_DATA to the folder with nips/"}}
@@ -129,7 +129,7 @@ print(status("VmHWM") - before, X.nbytes / 2**20)
 
 
 def memory() -> dict[str, Measurement]:
-    """Peak memory that a chain adds, beside the data: the core's own copy is one of them."""
+    """Peak memory that a chain adds to the data: the core's own copy is one of them."""
     results: dict[str, Measurement] = {}
     for n, d in ((100_000, 16), (1_000_000, 2)):
         output = subprocess.run(

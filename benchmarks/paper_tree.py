@@ -16,7 +16,7 @@ Measurement = dict[str, float | str]
 def _iteration(
     model: mw.Mixture, X: np.ndarray, labels: np.ndarray, sampler: object, seconds: float = 2.0
 ) -> tuple[float, dict[str, dict[str, float]], int]:
-    """Return CPU milliseconds an iteration, what each move did in one, and the clusters."""
+    """Return CPU milliseconds per iteration, what each move did in one, and the clusters."""
     resolved = mw.Mixture(model.likelihood.resolve(X), model.prior)
     chain = make_chain(resolved, X, labels.astype(np.int32), np.random.PCG64(0), sampler)
     chain.iterate(5)
@@ -33,7 +33,7 @@ def _iteration(
         }
         for move in after
     }
-    # The core's clock goes on while others use the processor: it gives the shares only.
+    # The core's clock keeps running while others use the processor: it gives the shares only.
     elapsed = sum(move["seconds"] for move in moves.values())
     for name, move in moves.items():
         move["ms"] = 1e3 * spent / iterations * move["seconds"] / elapsed

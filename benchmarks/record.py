@@ -1,4 +1,4 @@
-"""Records of benchmark runs: one JSON file a run, with the commit and the machine."""
+"""Records of benchmark runs: one JSON file per run, with the commit and the machine."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def _run(chain: Any) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def _seconds_to(chain: Any, joint: float) -> float:
-    """Return how long a chain takes to its first state with such a log joint."""
+    """Return how long a chain takes to its first state with this log joint."""
     seconds = 0.0
     while chain.log_joint() < joint and seconds < PATIENCE:
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""Many rows: points a second and peak memory against n, streams, Dask; what the collapse costs.
+"""Many rows: points per second and peak memory against n, streams, Dask; what the collapse costs.
 
 `MIXWOOD_BENCH_LARGE=1` adds the runs that take long: 10^6 rows, and 10^7 as a stream.
 """

@@ -5,7 +5,7 @@
 `scale`: which share of the data's variance `Gaussian(scale="data")` should expect of a cluster;
 `diagonal`, `spherical`: the same for the other two. `r`: how many rows the prior mean is worth.
 `priors`: the prior on partitions and its hyperpriors. `tree`: how much of each move `Tree` makes.
-The log density is that of rows held out in three folds, a row, in units of the columns' standard
+The log density is that of rows held out in three folds, per row, in units of the columns' standard
 deviations; adjusted Rand is that of the point estimate over all rows, where there are classes.
 """
 
@@ -50,7 +50,7 @@ def spherical(X: np.ndarray, fraction: float) -> mw.Likelihood:
 
 
 def scales(likelihood: Callable[[np.ndarray, float], mw.Likelihood]) -> dict[str, Choice]:
-    """Return constant fractions; and 0.1, or more if needed to fill one of so many cells."""
+    """Return constant fractions; and 0.1, or more if needed to fill one of this many cells."""
 
     def fixed(c: float) -> Choice:
         return lambda X: mw.Mixture(likelihood(X, c))
@@ -98,7 +98,7 @@ def draw(model: mw.Mixture, X: np.ndarray) -> mw.Posterior:
 
 
 def score(choice: Choice, X: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:
-    """Return held-out log density a row, adjusted Rand (NaN without classes), and clusters."""
+    """Return held-out log density per row, adjusted Rand (NaN without classes), and clusters."""
     densities = []
     for fold in range(FOLDS):
         out = np.arange(len(X)) % FOLDS == fold
@@ -134,7 +134,7 @@ def compare(choices: dict[str, Choice], names: Sequence[str]) -> None:
 
 
 def tree(names: Sequence[str]) -> None:
-    """Print, for settings of `Tree`, effective samples of K and the joint a CPU second."""
+    """Print, for settings of `Tree`, effective samples of K and the joint per CPU second."""
     arviz = import_arviz()
     settings = {
         "default": mw.Tree(),
@@ -149,7 +149,7 @@ def tree(names: Sequence[str]) -> None:
     for name in names:
         X, _ = load(name)
         model = mw.Mixture(mw.Gaussian().resolve(X), mw.NGGP())
-        print(f"\n{name}: ESS of K and of the joint a second, mean joint, ms")
+        print(f"\n{name}: ESS of K and of the joint per second, mean joint, ms")
         for title, sampler in settings.items():
             print(f"  {title:16}" + _rates(arviz, model, X, sampler), flush=True)
 

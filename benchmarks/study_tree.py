@@ -1,4 +1,4 @@
-"""How many of each move an iteration of `Tree` should make: effective samples a CPU second.
+"""How many of each move an iteration of `Tree` should make: effective samples per CPU second.
 
     python -m benchmarks.study_tree
 

@@ -37,13 +37,13 @@ class Run(TimedChain):
         self.times = [self.seconds]
 
     def until(self, seconds: float) -> Run:
-        """Run until so many seconds are over."""
+        """Run until this many seconds are over."""
         while self.seconds < seconds:
             self.iterate()
         return self
 
     def seconds_to(self, joint: float) -> float:
-        """Return when the joint was first so high; infinity if never."""
+        """Return when the joint was first this high; infinity if never."""
         reached = np.flatnonzero(np.array(self.log_joint) >= joint)
         return self.times[reached[0]] if len(reached) else float("inf")
 
@@ -91,7 +91,7 @@ def near_pairs(X: np.ndarray, count: int = 60) -> np.ndarray:
 
 
 def effective_samples(sampler: Any, seconds: float, seeds: tuple[int, ...] = (1, 2, 3)) -> Any:
-    """Return effective samples a second of K, the joint and co-clustering, from the truth."""
+    """Return effective samples per second of K, the joint and co-clustering, from the truth."""
     arviz = import_arviz()
     X, truth = overlapping_toy()
     pairs = near_pairs(X)
@@ -120,7 +120,7 @@ def effective_samples(sampler: Any, seconds: float, seeds: tuple[int, ...] = (1,
 
 
 def overlap() -> dict[str, Measurement]:
-    """Effective samples a CPU second on overlapping clusters, all exact samplers side by side."""
+    """Effective samples per CPU second on overlapping clusters, all exact samplers side by side."""
     kinds = [kind for kind in get_args(samplers.Sampler) if kind is not samplers.PaperTree]
     return {f"overlap, {kind.__name__}": effective_samples(kind(), 5.0) for kind in kinds}
 

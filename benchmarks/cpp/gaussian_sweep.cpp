@@ -109,7 +109,7 @@ class RowByRow {
   std::vector<Cluster> clusters_;
 };
 
-// Multiply-adds a second of independent vector chains: what the arithmetic units can do.
+// Multiply-adds per second of independent vector chains: what the arithmetic units can do.
 double measured_flops() {
   using Vector = double __attribute__((vector_size(32)));
   Vector sums[10];

@@ -36,7 +36,7 @@ def toy() -> Contest:
         candidate = rng.uniform(-10, 10, 2)
         if all(np.linalg.norm(candidate - mean) > 3 for mean in means):
             means.append(candidate)
-    rng.permutation(1300)  # the stream goes on as in the measurements of others
+    rng.permutation(1300)  # the stream continues as in the measurements of others
     truth = np.repeat(np.arange(13), 100)
     rows, more = [], []
     for mean in means:

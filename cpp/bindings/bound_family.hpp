@@ -1,4 +1,4 @@
-// A family of a known kind, with all that is compiled for it: used in one translation unit per
+// A family of a known kind, with everything compiled for it: used in one translation unit per
 // family, so that they are compiled side by side.
 #pragma once
 

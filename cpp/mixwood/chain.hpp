@@ -67,8 +67,8 @@ class AnyChain {
   virtual std::vector<MoveReport> reports() const = 0;
   virtual GuideView guide() const { return {}; }
 
-  // The whole state as bytes, between two iterations: a chain that loads them goes on with the same
-  // draws, number for number (its random stream apart, which is the caller's).
+  // The whole state as bytes, between two iterations: a chain that loads them continues with
+  // the same draws, number for number (its random stream apart, which is the caller's).
   std::vector<char> save_state() {
     if (stop_) throw std::logic_error("the chain was stopped within an iteration");
     Writer a;

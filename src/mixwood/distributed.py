@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood._support.checks import shown, whole_number
+from mixwood._support.numbers import count
 from mixwood._support.seeding import seed_sequence
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, joined
 from mixwood.model import Mixture
@@ -42,7 +43,7 @@ class DistributedLeaves:
     leaves : WeightedLeaves
         What `mixwood.sample` takes.
     leaf_of_row : dask.array.Array
-        The leaf of each row, one chunk a partition, persisted on the workers.
+        The leaf of each row, one chunk per partition, persisted on the workers.
     """
 
     leaves: WeightedLeaves
@@ -64,14 +65,16 @@ class DistributedLeaves:
         own = np.asarray(labels)
         if own.shape != (self.leaves.n_leaves,):
             raise ValueError(
-                f"labels must be {self.leaves.n_leaves} numbers, one a leaf, got shape {own.shape}"
+                f"labels must be {self.leaves.n_leaves} numbers, one per leaf, "
+                f"got shape {own.shape}"
             )
         return self.leaf_of_row.map_blocks(lambda leaf: own[leaf], dtype=own.dtype)
 
     def __repr__(self) -> str:
         return (
-            f"<mixwood.DistributedLeaves: {self.leaves.n_items} rows, "
-            f"{len(self.leaf_of_row.chunks[0])} partitions, {self.leaves.n_leaves} leaves>"
+            f"<mixwood.DistributedLeaves: {count('row', self.leaves.n_items)}, "
+            f"{count('partition', len(self.leaf_of_row.chunks[0]))}, "
+            f"{count('leaf', self.leaves.n_leaves, plural='leaves')}>"
         )
 
 
@@ -88,9 +91,9 @@ def build_leaves(
     model : Mixture
         Likelihood and prior.
     X : dask.array.Array or dask.dataframe.DataFrame
-        One row an item. Arrays may have sparse blocks, where the likelihood takes them.
+        One row per item. Arrays may have sparse blocks, where the likelihood takes them.
     leaves_per_partition : int
-        At most so many leaves are kept of each partition.
+        At most this many leaves are kept of each partition.
     seed : int, SeedSequence, Generator or None
         The same seed, partitions and options give the same leaves, whatever the workers do.
 
@@ -143,7 +146,7 @@ def log_density(posterior: Posterior, X: Any, draws: int | None = None) -> Any:
     X : dask.array.Array or dask.dataframe.DataFrame
         Rows like those that were fitted, for example themselves.
     draws : int, optional
-        Use at most so many draws of each chain, evenly spaced; all by default.
+        Use at most this many draws of each chain, evenly spaced; all by default.
 
     Returns
     -------

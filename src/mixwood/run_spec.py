@@ -49,7 +49,7 @@ class RunInformation(Versions, total=False):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunSpec:
-    """All that decides about the draws of a run, whoever runs it, where and how fast.
+    """Everything that decides about the draws of a run, whoever runs it, where and how fast.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ class PaperTree:
 
     def options(self, n: int) -> dict[str, int]:
         """Return the numbers that the core wants for data of `n` rows."""
-        # No tree is deeper than n, and no one waits for so many moves.
+        # No tree is deeper than n, and no one waits for that many moves.
         moves = min(self.global_moves, 2**31 - 1)
         return {"global_moves": moves, "depth": min(self.depth, n), "local_sweep": 1}
 
@@ -113,7 +113,7 @@ class Tree:
         After how many iterations a new guide tree is grown; 0 means never. By default 20 or
         more in warm-up and 250 or more after it, with the square root of the number of rows.
     max_leaves : int, optional
-        Collapse the rows into at most so many blocks, which then stay together: for large
+        Collapse the rows into at most this many blocks, which then stay together: for large
         data. The target is the posterior of partitions that keep every block whole.
 
     Notes

@@ -135,7 +135,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n, d)
-            One row an item.
+            One row per item.
         y : ignored
             As scikit-learn's conventions want it.
 

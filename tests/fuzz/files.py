@@ -226,7 +226,7 @@ def try_run(folder, runs, choices):
     except ValueError as error:
         assert "run" in str(error), error
     except RuntimeError as error:
-        assert "stopped before" in str(error) or "cannot go on" in str(error), error
+        assert "stopped before" in str(error) or "cannot continue" in str(error), error
     finally:
         shutil.rmtree(run)
 

@@ -1,6 +1,6 @@
 // A randomized greedy search for the partition of least expected loss (after Dahl, Johnson and
 // Mueller, 2022): items are allocated one after the other, visited again until none moves, and
-// whole clusters are taken apart and allocated anew.
+// whole clusters are taken apart and allocated again.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class PartitionSearch {
         affinities_(static_cast<std::size_t>(most)) {}
 
   // From the given labels, below `most`, or from an allocation in random order if there are none.
-  // All items are visited at most `sweeps` times, and with `rebuild` so often once more after every
+  // All items are visited at most `sweeps` times, and with `rebuild` that often again after every
   // cluster was taken apart.
   std::vector<std::int32_t> run(std::span<const std::int32_t> start, int sweeps, bool rebuild) {
     std::vector<int> items(labels_.size());
@@ -129,7 +129,7 @@ class PartitionSearch {
     return helped;
   }
 
-  // Allocates the items of a cluster anew; what does not lower the loss is undone.
+  // Allocates the items of a cluster again; what does not lower the loss is undone.
   bool rebuild(int cluster, int sweeps) {
     std::vector<int> members;
     for (std::size_t i = 0; i < labels_.size(); ++i)

@@ -49,7 +49,7 @@ class RowBlock {
 };
 
 // The statistics of many clusters, one per slot. `Derived` has refresh(slot), which recomputes what
-// it keeps beside a statistic that has changed.
+// it keeps next to a statistic that has changed.
 template <class F, class Derived>
 class RefreshedClusters {
  public:

@@ -6,7 +6,7 @@
 //   cached to score a block of rows against all of them. One per chain.
 //
 // An AtomFamily also has Family::Atoms: clusters by their parameters rather than their rows, for
-// the conditional samplers. In a file of their own beside the family's.
+// the conditional samplers. In a file of their own next to the family's.
 #pragma once
 
 #include <concepts>
@@ -104,7 +104,7 @@ template <class F>
 using Block = typename BlockForm<F>::type;
 
 // Optional: which entries of a statistic are exact whole numbers (`is_count(entry)`), so that they
-// can be made anew from the rows and need not be saved.
+// can be made again from the rows and need not be saved.
 
 template <class C, class F>
 concept ClusterScores =
@@ -125,7 +125,7 @@ concept ClusterScores =
       {
         c.score_without(slot, b)
       } -> std::same_as<double>;  // row b against the rest of its own slot
-      // Saves or loads all that the slot has beyond its rows, to the last bit; to load, the
+      // Saves or loads what the slot has beyond its rows, to the last bit; to load, the
       // statistic made from those rows is given.
       c.archive(w, slot, statistic);
       c.archive(r, slot, statistic);

@@ -166,7 +166,7 @@ class Gaussian {
   std::vector<double> psi_, pivots_, alone_;
 };
 
-// The statistics are the truth; the factor of Psi_n and the posterior mean are kept beside them. A
+// The statistics are the truth; the factor of Psi_n and the posterior mean are kept with them. A
 // row that comes or goes is a rank-one update; where that is unsafe, and for all other changes,
 // they are made afresh from the statistics.
 class Gaussian::Clusters : public RefreshedClusters<Gaussian, Gaussian::Clusters> {

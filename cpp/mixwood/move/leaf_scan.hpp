@@ -1,7 +1,7 @@
 // Leaf scan: Gibbs steps on leaves of the guide tree. The leaves lie on a line, each with a length
 // of at least 1, and are visited at places one apart, from a random start below 1 to the line's end
-// and then anew: an iteration goes on where the last one stopped. So no leaf is left out, and one
-// of length 3 is visited three times a round. (Leaves drawn one by one are missed and visited
+// and then again: an iteration resumes where the last one stopped. So no leaf is left out, and one
+// of length 3 is visited three times per round. (Leaves drawn one by one are missed and visited
 // twice, which costs effective samples.) The lengths are learned in warm-up and frozen after it:
 // leaves whose cluster is uncertain are longer.
 #pragma once

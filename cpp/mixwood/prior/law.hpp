@@ -40,14 +40,14 @@ struct PriorValues {
   double theta = 0;
 };
 
-// The two numbers that make kappa, beside tau. A discount may be negative: a mixture of finitely
+// The two numbers that make kappa, besides tau. A discount may be negative: a mixture of finitely
 // many components is one.
 struct Kernel {
   double discount;
   double log_new;  // log kappa(1), its factor 1/tau left out
 };
 
-// All that the parameters depend on, given the partition.
+// What the parameters depend on, given the partition.
 struct ClusterSizes {
   int n_rows;
   std::vector<int> sizes;  // in the order in which a draw runs through the clusters

@@ -5,7 +5,7 @@
 
 namespace mixwood {
 
-// Calls visit(time) for each arrival before `end`, in order. That takes a draw an arrival, which
+// Calls visit(time) for each arrival before `end`, in order. That takes one draw per arrival, which
 // is what the arrivals' users take for each of them anyway.
 template <class Visit>
 void visit_arrivals(double end, Stream& random, Visit&& visit) {

@@ -1,4 +1,4 @@
-// One stream of random numbers a chain, drawn from one of numpy's bit generators, so that
+// One stream of random numbers per chain, drawn from one of numpy's bit generators, so that
 // `uniform` gives the numbers that `Generator.random` gives. The plain-Python twin
 // (mixwood.reference.random) makes the same draws from the same uniforms in the same order.
 #pragma once

@@ -17,7 +17,7 @@ struct PaperTreeOptions {
 
 struct TreeOptions {
   static constexpr int automatic = -1;
-  int subtree_moves;   // an iteration; or automatic
+  int subtree_moves;   // per iteration; or automatic
   int split_moves;     // likewise
   int leaf_moves;      // likewise
   int rebuild;         // iterations from one guide tree to the next; 0: never

@@ -99,7 +99,7 @@ struct GuidedState : ClusterState<F, TreePartition> {
       family.merge(s, tree->blocks.of(piece, scratch_));
   }
 
-  KappaTable kappas_{1024};  // made anew every iteration: no more than pays
+  KappaTable kappas_{1024};  // made again every iteration: no larger than pays off
   typename NodeBlocks<F>::Scratch scratch_;
   std::vector<double> statistic_;
 };

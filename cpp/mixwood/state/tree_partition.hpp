@@ -49,7 +49,7 @@ class TreePartition : public Slots {
 
   const TreeShape& shape() const { return *shape_; }
 
-  // Goes on with the same clusters on another tree over the same rows (and weighted leaves).
+  // Continues with the same clusters on another tree over the same rows (and weighted leaves).
   void change_tree(std::shared_ptr<const TreeShape> shape) {
     const std::vector<int> slots = slots_of_rows();
     shape_ = std::move(shape);

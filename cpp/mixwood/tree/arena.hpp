@@ -1,4 +1,4 @@
-// Nodes of binary trees in parallel arrays with a free list: never a heap object a node.
+// Nodes of binary trees in parallel arrays with a free list: never one heap object per node.
 #pragma once
 
 #include <cstdint>

@@ -3,12 +3,12 @@
 //
 // Published: the nearest are those of smallest d. But log d grows with the points, so that a merge
 // of two large trees which is barely right comes before that of two neighbours which is clearly so,
-// and a broad cluster that came about early takes in all that is near it. The balanced order is by
+// and a broad cluster that formed early takes in everything near it. The balanced order is by
 // log d / sqrt(n_l n_r), which has the same sign and grows clusters side by side.
 //
 // Every pair is evaluated once. A node keeps the pairs with the nodes older than itself in a heap;
 // pairs with a node that is gone are thrown out when they come to the top. So n items take O(n^2)
-// evaluations, O(n^2 log n) time and O(n^2) memory at the worst.
+// evaluations, O(n^2 log n) time and O(n^2) memory at worst.
 #pragma once
 
 #include <algorithm>

@@ -135,7 +135,7 @@ class Forest : public NodeStatistics {
                   nodes_.log_tree[nodes_.left[node]] + nodes_.log_tree[nodes_.right[node]]);
   }
 
-  // New values of u and the parameters: every potential anew.
+  // New values of u and the parameters: every potential is computed again.
   void set_parameters(PriorValues values) {
     prior_.set(values);
     refresh_all();
@@ -161,7 +161,7 @@ class Forest : public NodeStatistics {
     refresh(node);
   }
 
-  // Goes on over other data: the leaf of old row i is row rows[i] there; none: not needed.
+  // Continues over other data: the leaf of old row i is row rows[i] there; none: not needed.
   void rebind(std::shared_ptr<const ErasedFamily> family, std::span<const std::int64_t> rows) {
     renumber_rows(rows, family->n_rows());
     family_ = std::move(family);

@@ -1,6 +1,6 @@
 // A forest as bytes, and back: its trees in the order of their list, each from the bottom up, with
 // what the nodes have gathered since they were made. Nodes may get other numbers, which nothing
-// looks at; potentials are made anew from the prior's values.
+// looks at; potentials are made again from the prior's values.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // An index of a forest's trees, to find those near an item without a look at every one.
 //
-// The trees lie in groups of like trees, each with the statistic of all its rows. The item is
+// The trees lie in groups of similar trees, each with the statistic of all its rows. The item is
 // compared with every group, and then with the trees of the few groups under which it has the
 // highest predictive. With K trees in sqrt(K nearest_groups) groups that takes O(sqrt K) instead of
 // O(K) comparisons, and may miss the nearest tree.
@@ -212,7 +212,7 @@ class TreeIndex {
     return result;
   }
 
-  // The log predictive of the tree's rows given the group's, against that of their own, a row.
+  // The log predictive of the tree's rows given the group's, against that of their own, per row.
   double fit(int root, const Group& group) {
     forest_.load(root, other_);
     const double together =

@@ -37,7 +37,7 @@ class SeqInsert {
     forest.hang_beside(place.node, item, place.log_marginal, place.path);
   }
 
-  // Takes a leaf out of a tree that has others; the nodes that were above both are made anew.
+  // Takes a leaf out of a tree that has others; the nodes that were above both are made again.
   void take_out(Forest& forest, int leaf) {
     const Arena& nodes = forest.nodes();
     int root = nodes.parent[leaf];

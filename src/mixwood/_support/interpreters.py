@@ -1,4 +1,4 @@
-"""The interpreter that runs the package: the main one, or it would wait for itself for ever."""
+"""The interpreter that runs the package: the main one, or it would wait for itself forever."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["refuse_subinterpreters"]
 def refuse_subinterpreters() -> None:
     """Raise an ImportError in any interpreter of the process but the first.
 
-    The compiled core takes the lock of Python back by way of the main interpreter, as nanobind
+    The compiled core takes the lock of Python back through the main interpreter, as nanobind
     and numpy do; in another one that never comes back.
     """
     for name in ("_interpreters", "_xxsubinterpreters"):  # from 3.13 on, and before

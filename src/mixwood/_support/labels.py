@@ -29,7 +29,7 @@ def in_order_of_appearance(labels: Any) -> IntArray:
 
 
 def label_type(clusters: int) -> str:
-    """Return the smallest type for the labels of so many clusters.
+    """Return the smallest type for the labels of this many clusters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Seeds: from what a user gives to one stream a chain."""
+"""Seeds: from what a user gives to one stream per chain."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def seed_sequence(seed: Any) -> np.random.SeedSequence:
 
 
 def chain_seeds(sequence: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:
-    """Return one seed a chain: what `spawn` gives first, without changing the caller's object."""
+    """Return one seed per chain: what `spawn` gives first, without changing the caller's object."""
     return [
         np.random.SeedSequence(
             sequence.entropy, spawn_key=(*sequence.spawn_key, k), pool_size=sequence.pool_size

@@ -70,7 +70,7 @@ def in_threads(
 
 
 def wait_for(running: set[Future[Any]], seconds: float = math.inf) -> None:
-    """Wait until all threads are done, or so long; raise what one of them raises."""
+    """Wait until all threads are done, or this long; raise what one of them raises."""
     end = time.monotonic() + seconds
     while running and time.monotonic() < end:
         # Not joined: in Python 3.11 a join that a signal interrupts forgets its thread.

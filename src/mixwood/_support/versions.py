@@ -1,4 +1,4 @@
-"""What the numbers of a run depend on beside its seed: recorded with every run."""
+"""What the numbers of a run depend on besides its seed: recorded with every run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Versions", "differing", "versions"]
 
 
 class Versions(TypedDict, total=False):
-    """What the numbers of a run depend on beside its seed."""
+    """What the numbers of a run depend on besides its seed."""
 
     mixwood: str
     numpy: str
@@ -37,7 +37,7 @@ def versions() -> Versions:
 
 
 def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return what is not as it was, in words, of all that decides about numbers.
+    """Return in words what has changed, of everything that decides about numbers.
 
     Examples
     --------

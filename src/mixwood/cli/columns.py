@@ -114,7 +114,7 @@ def _matching(
 
 def _listed(names: list[str]) -> str:
     some = ", ".join(names[:12])
-    return f"its columns are {some}" + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+    return f"its columns are {some}" + (f", ... ({len(names):,} in all)" if len(names) > 12 else "")
 
 
 def _known(name: str, values: Any) -> Known:

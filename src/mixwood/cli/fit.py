@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mixwood._support.numbers import count
 from mixwood.cli import options
 from mixwood.cli.names import LIKELIHOODS, PRIORS, completion, lookup
 from mixwood.readers import FORMATS, read
@@ -159,7 +160,7 @@ def _target(output: Path | None, file: str, force: bool) -> Path:
         others = RunFolder(output, quiet=True).other_files()
         if others:
             raise InputError(
-                f"{output} holds other files beside the run ({others[0]}), which --force would "
+                f"{output} holds other files besides the run ({others[0]}), which --force would "
                 "not touch; move them, or give another --output"
             )
     return output
@@ -198,7 +199,7 @@ def _introduction(source: str, values: Any, model: Mixture, why: str, selection:
     """Return what is about to be done, and why."""
     rows, columns = values.shape
     lines = [
-        f"{source}: {rows:,} rows, {columns:,} column{'s' * (columns != 1)}; likelihood "
+        f"{source}: {count('row', rows)}, {count('column', columns)}; likelihood "
         f"{type(model.likelihood).__name__} ({why}), prior {type(model.prior).__name__}"
     ]
     lines += [f"left out: {name!r} ({reason})" for name, reason in selection.left_out.items()]

@@ -1,4 +1,4 @@
-"""The run folder as commands see it: beside the draws a record of the input, a log, a report."""
+"""The run folder as commands see it: besides the draws, a record of the input, a log, a report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def free_folder(wanted: Path) -> Path:
 
 
 class RunFolder:
-    """What commands keep in a run folder beside the draws.
+    """What commands keep in a run folder besides the draws.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class RunFolder:
     def begin(self, about: About, *, replace: bool = False) -> Destination:
         """Return what `mixwood.sample` is given as `store`.
 
-        Nothing is written before the run itself is, with all that belongs to it: what fails
+        Nothing is written before the run itself is, with everything that belongs to it: what fails
         before that leaves no folder, and an old run as it was.
         """
         self._new = Destination(self.path, replace, {_INPUT: about.text(), _LOG: ""})
@@ -74,7 +74,7 @@ class RunFolder:
             log.write(line)
 
     def note(self, text: str) -> None:
-        """Write to the log, and to the terminal unless it shall be quiet there."""
+        """Write to the log, and to the terminal unless that is to be quiet."""
         self.record(text)
         if not self._quiet:
             say(text)
@@ -85,7 +85,7 @@ class RunFolder:
         say(text)
 
     def about(self, items: int) -> About:
-        """Return what is known of the data of a run of so many items."""
+        """Return what is known of the data of a run of this many items."""
         from mixwood.report import About
 
         record = self.path / _INPUT

@@ -1,6 +1,6 @@
 """What commands say, and how they end: plain lines on standard error, and exit codes.
 
-0 all is well, 1 something failed, 2 wrong usage or wrong input, 130 after Ctrl-C, 143 after
+0 success, 1 something failed, 2 wrong usage or wrong input, 130 after Ctrl-C, 143 after
 SIGTERM.
 """
 

@@ -75,7 +75,7 @@ class Likelihood(Settable, ABC):
     #: whether codes are names: their order means nothing
     nominal: ClassVar[bool] = False
 
-    #: whether a row is a sample of any size, as a document of words: it weighs as much as it
+    #: whether a row is a sample of any size, such as a document of words: it weighs as much as it
     #: has counts, and is drawn by the shares of the columns in it
     has_row_totals: ClassVar[bool] = False
 
@@ -191,8 +191,8 @@ class Likelihood(Settable, ABC):
     ) -> Data:
         """Draw a row for each label from the cluster with these parameters.
 
-        `like` are rows from which is taken what the model does not say, as the totals of
-        `Multinomial`.
+        What the model does not say, such as the totals of `Multinomial`, is taken from the
+        rows `like`.
         """
         raise self._cannot_draw()
 

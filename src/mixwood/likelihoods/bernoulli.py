@@ -76,7 +76,7 @@ class Bernoulli(Likelihood):
         return replace(self, columns=width)
 
     def bind(self, X: Data) -> _core.Family:
-        """Return the compiled family over the rows of `X`: two categories a column."""
+        """Return the compiled family over the rows of `X`: two categories per column."""
         assert isinstance(X, np.ndarray)
         return bind_codes(X, [np.array([self.b, self.a])] * X.shape[1])
 

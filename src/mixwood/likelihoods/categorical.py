@@ -133,7 +133,7 @@ class Categorical(Likelihood):
         return replace(self, n_categories=counts)
 
     def resolve_standard(self, width: int) -> Categorical:
-        """Return a copy with three categories a column where open."""
+        """Return a copy with three categories per column where open."""
         open_counts = 3 if self.n_categories is None else self.n_categories
         counts = tuple(int(v) for v in np.broadcast_to(open_counts, width))
         return replace(self, n_categories=counts)

@@ -34,7 +34,7 @@ FEW_ENTRIES = 20
 #: Whole numbers with at most this many values are categories: there is no curve to fit to them.
 FEW_VALUES = 5
 #: Counts with a mean of at least this are taken as numbers: their variance is seldom the mean, as
-#: a Poisson would have it, and a Gaussian fits so large counts as well.
+#: a Poisson would have it, and a Gaussian fits such large counts just as well.
 LARGEST_MEAN = 30.0
 #: Text with more categories than this, and than half the entries, names the rows.
 MANY_CATEGORIES = 20
@@ -54,7 +54,7 @@ _BINARY, _CATEGORIES, _COUNTS, _NUMBERS = "yes or no", "categories", "counts", "
 _DATE = re.compile(
     r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ].*)?\s*", re.DOTALL
 )
-_PADDED = re.compile(r"\s*[+-]?0\d")  # a code, such as a postal one: no number is written so
+_PADDED = re.compile(r"\s*[+-]?0\d")  # a code, such as a postal one: no number is written like this
 
 
 #: The entries of a column that are not missing.
@@ -189,7 +189,7 @@ def _why(likelihood: Likelihood, columns: Sequence[ColumnChoice], *, codes: bool
     if kinds != [_NUMBERS]:
         return f"all columns are {kinds[0]}"
     if width > MOST_TOGETHER:
-        return f"there are {width} columns of numbers, more than {MOST_TOGETHER}"
+        return f"there are {width:,} columns of numbers, more than {MOST_TOGETHER}"
     if likelihood.skips_missing:
         return "the columns are numbers, and entries are missing, which it integrates out"
     return "there is one column of numbers" if width == 1 else f"all {width} columns are numbers"
@@ -297,7 +297,7 @@ def _judge_categories(count: int, n_entries: int, kind: str, leave_out: bool) ->
         return LEFT_OUT, "text of which nearly every entry differs"
     if count == 2:
         return _BINARY, "two values"
-    return _CATEGORIES, f"{kind}{count} categories"
+    return _CATEGORIES, f"{kind}{count:,} categories"
 
 
 def _judge_numbers(values: FloatArray, leave_out: bool) -> tuple[str, str]:

@@ -22,7 +22,7 @@ _LONG = 5.0
 _SECONDS = 1e-6
 #: Below this many columns square matrices need no second thought.
 _NARROW = 1000
-#: So many of them are needed at once to take the prior's scale from data.
+#: This many of them are needed at once to take the prior's scale from data.
 _MATRICES = 4
 
 

@@ -172,7 +172,7 @@ class Multinomial(Likelihood):
     def simulate(
         self, labels: IntArray, rng: np.random.Generator, totals: int | IntArray = 20
     ) -> csr_array:
-        """Draw each cluster's probabilities from the prior, then one row a label.
+        """Draw each cluster's probabilities from the prior, then one row per label.
 
         `totals` is how many counts a row has, one number or one for each row.
         """

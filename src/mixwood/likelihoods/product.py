@@ -156,7 +156,7 @@ class Product(Likelihood):
         return product
 
     def explain(self) -> str:
-        """Return for each column its likelihood and, after `from_frame`, why; a line a column."""
+        """Return each column's likelihood and, after `from_frame`, why; one line per column."""
         notes = dict(self.notes or {})
         lines = []
         for key, likelihood in self.parts.items():

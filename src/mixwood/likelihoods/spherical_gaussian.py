@@ -1,4 +1,4 @@
-"""Gaussian clusters that are round: one variance a cluster for all columns."""
+"""Gaussian clusters that are round: one variance per cluster for all columns."""
 
 from __future__ import annotations
 

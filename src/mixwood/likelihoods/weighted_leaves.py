@@ -1,4 +1,4 @@
-"""`WeightedLeaves`: data that are too many to keep, as the statistics of small blocks of rows.
+"""`WeightedLeaves`: data that are too large to keep, as the statistics of small blocks of rows.
 
 They stand where rows stand in `mixwood.sample` and in a posterior. What works with both asks the
 functions below, which look at the type of the data.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixwood._support.numbers import count
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.base import Likelihood
@@ -51,7 +52,7 @@ class WeightedLeaves:
         The sums of the rows' ``log P(x)``, those constants left out; trees compare them with
         the leaf's own.
     weights : array of shape (m,)
-        What the rows weigh when trees are to have leaves alike.
+        What the rows weigh when trees are to have similar leaves.
     statistics : array of shape (m, s), or csr_array of shape (m, V) for `Multinomial`
         The sufficient statistics of the rows; of `Multinomial` the totals of the words.
     leaf_of_row : int32 array of shape (n,), optional
@@ -138,7 +139,8 @@ class WeightedLeaves:
 
     def __repr__(self) -> str:
         return (
-            f"<mixwood.WeightedLeaves: {self.n_items} rows in {self.n_leaves} leaves; "
+            f"<mixwood.WeightedLeaves: {count('row', self.n_items)} in "
+            f"{count('leaf', self.n_leaves, plural='leaves')}; "
             f"{type(self.likelihood).__name__}>"
         )
 

@@ -157,7 +157,7 @@ def item_certainty(draws: Draws, estimate: IntArray) -> FloatArray:
 def describe(
     draws: Draws, estimate: IntArray, *, words: Any, level: float, seed: Any, n_draws: int
 ) -> Any:
-    """Return a table with one row a cluster; see `Posterior.describe`."""
+    """Return a table with one row per cluster; see `Posterior.describe`."""
     names = _column_names(draws, words)
     estimates = parameter_estimates(
         draws, estimate, level=level, seed=seed, n_draws=n_draws, transform=_shown_parameters
@@ -188,7 +188,7 @@ def _parted(key: str) -> tuple[str, str]:
 
 
 def _shown_parameters(parameters: Parameters) -> Parameters:
-    """Return what a table shows: standard deviations instead of covariances, one a column."""
+    """Return what a table shows: standard deviations instead of covariances, one per column."""
     result = {}
     for key, values in parameters.items():
         prefix, name = _parted(key)
@@ -253,5 +253,5 @@ def _column_names(draws: Draws, words: Any) -> Sequence[str]:
     except Exception:  # it is nothing to go through
         names = None
     if names is None or len(names) != width:
-        raise ValueError(f"words must be {width} names, one a column of X, got {shown(words)}")
+        raise ValueError(f"words must be {width} names, one per column of X, got {shown(words)}")
     return names

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mixwood._support.checks import whole_number
 from mixwood._support.labels import label_type
+from mixwood._support.numbers import count
 from mixwood._support.numerics import exponential
 from mixwood.core import bind_family
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes
@@ -60,7 +61,7 @@ class Draws:
     settings : dict
         How the draws were made: sampler, draws, warmup, thin, chains, seed, versions, ...
     columns : tuple of str, optional
-        The names of the columns of `X`, where it came as a table with names.
+        The names of the columns of `X`, if it came as a table with names.
     of_leaves : bool
         Whether the items are weighted leaves: to be told where `X` is not kept.
 
@@ -116,7 +117,9 @@ class Draws:
         if self.X is not None:
             object.__setattr__(self, "of_leaves", isinstance(self.X, WeightedLeaves))
         if self.X is not None and self.X.shape[0] != self.n_items:
-            raise ValueError(f"X must have {self.n_items} rows, one a label, got {self.X.shape[0]}")
+            raise ValueError(
+                f"X must have {self.n_items} rows, one per label, got {self.X.shape[0]}"
+            )
         if self.columns is not None:
             object.__setattr__(self, "columns", tuple(self.columns))
             if not all(isinstance(name, str) for name in self.columns):
@@ -141,7 +144,7 @@ class Draws:
 
     @property
     def n_draws(self) -> int:
-        """How many draws a chain."""
+        """How many draws per chain."""
         return int(self.labels.shape[1])
 
     @property
@@ -229,7 +232,7 @@ class Draws:
         return tuple(f"column {k}" for k in range(width))
 
     def thinned(self, draws: int) -> Self:
-        """Return the same with at most so many draws a chain, evenly spaced.
+        """Return the same with at most this many draws per chain, evenly spaced.
 
         Examples
         --------
@@ -280,16 +283,12 @@ class Draws:
 
     def __repr__(self) -> str:
         few, many = int(self.n_clusters.min()), int(self.n_clusters.max())
-        clusters = _counted(many, "cluster") if few == many else f"{few} to {many} clusters"
+        clusters = count("cluster", many) if few == many else f"{few:,} to {many:,} clusters"
         return (
-            f"<mixwood.{type(self).__name__}: {_counted(self.n_chains, 'chain')} x "
-            f"{_counted(self.n_draws, 'draw')} of {_counted(self.n_items, 'item')}; {clusters}; "
+            f"<mixwood.{type(self).__name__}: {count('chain', self.n_chains)} x "
+            f"{count('draw', self.n_draws)} of {count('item', self.n_items)}; {clusters}; "
             f"{type(self.model.likelihood).__name__}, {type(self.model.prior).__name__}>"
         )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _read_only(values: Any, dtype: type) -> NDArray[Any]:

@@ -28,7 +28,7 @@ __all__ = ["Posterior"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Posterior(Draws):
-    """Draws from the posterior of a mixture, and all that a user does with them.
+    """Draws from the posterior of a mixture, and everything a user does with them.
 
     Its arrays have axes (chain, draw): ``labels`` (and item), ``n_clusters``,
     ``log_joint``, ``u``, and ``alpha``, ``sigma``, ``theta`` where the prior has them.
@@ -86,7 +86,7 @@ class Posterior(Draws):
         seed : int, SeedSequence, Generator or None
             The same seed gives the same answer, whatever the number of threads.
         max_clusters : int, optional
-            At most so many clusters; by default a quarter more than any draw has.
+            At most this many clusters; by default, a quarter more than any draw has.
         n_jobs : int, optional
             How many threads, as many as processors by default.
 
@@ -343,7 +343,7 @@ class Posterior(Draws):
             Which point estimate, as `point_estimate` takes them; the seed is also that of the
             parameters, which are drawn.
         draws : int
-            At most so many draws of the partition are used, evenly spread over all.
+            At most this many draws of the partition are used, evenly spread over all.
 
         Returns
         -------
@@ -483,7 +483,7 @@ class Posterior(Draws):
         return plot_n_clusters(self, ax)
 
     def plot_trace(self, name: str = "log_joint", ax: Axes | None = None) -> Axes:
-        """Draw how a quantity went, one line a chain.
+        """Draw how a quantity went, one line per chain.
 
         Parameters
         ----------
@@ -527,7 +527,7 @@ class Posterior(Draws):
     ) -> Axes:
         """Draw a tree of the data under the model, coloured by the point estimate.
 
-        The tree is one that `mixwood.ibhc` grows, no part of the posterior; grey merges join
+        The tree is one that `mixwood.ibhc` grows, not part of the posterior; grey merges join
         items of different clusters.
 
         Parameters
@@ -537,7 +537,7 @@ class Posterior(Draws):
         ax : matplotlib Axes, optional
             Where to draw; those of a new figure of pyplot by default.
         leaves : int
-            At most so many are drawn; see `Hierarchy.plot`.
+            At most this many are drawn; see `Hierarchy.plot`.
 
         Returns
         -------
@@ -556,7 +556,7 @@ class Posterior(Draws):
         ----------
         log_likelihood : bool
             Whether to add the group ``log_likelihood`` that ``arviz.loo`` needs. It costs
-            about one Gibbs sweep a draw and keeps one number for each item and draw.
+            about one Gibbs sweep per draw and keeps one number for each item and draw.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """The priors on partitions: normalized random measures and the Pitman-Yor process.
 
-Each is a small frozen dataclass in a file of its own, which answers for itself all that the rest
-of mixwood asks (`Prior`). A number fixes a parameter; a distribution of `mixwood.hyper` puts a
+Each is a small frozen dataclass in a file of its own, which itself answers everything that the
+rest of mixwood asks (`Prior`). A number fixes a parameter; a distribution of `mixwood.hyper` puts a
 prior on it, and the chain then samples it.
 """
 

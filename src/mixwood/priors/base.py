@@ -18,7 +18,7 @@ from mixwood.priors.values import PredictiveWeights, PriorDraws, PriorValues
 
 __all__ = ["Prior", "checked_discount", "checked_mass", "mean"]
 
-#: The core's values beside ``log_u``, in its order.
+#: The core's values besides ``log_u``, in its order.
 _CORE = ("log_alpha", "sigma", "theta")
 
 
@@ -35,7 +35,7 @@ class Prior(Settable, ABC):
         What the core calls it.
     parameters : tuple of str
         What it calls the core's ``alpha``, ``sigma`` and ``theta``, as far as it has them:
-        these names a posterior reports. One that is no field is latent, and always drawn.
+        a posterior reports these names. One that is no field is latent, and always drawn.
     aliases : tuple of str
         Short names on the command line.
     """
@@ -164,7 +164,7 @@ class Prior(Settable, ABC):
     def predictive_weights(
         self, values: PriorValues[FloatArray], n: int, clusters: IntArray
     ) -> PredictiveWeights:
-        """Return what the clusters of each draw weigh for one row more.
+        """Return what the clusters of each draw weigh for one more row.
 
         ``(u/n) kappa(|c|+1, u) / kappa(|c|, u)``, and ``(u/n) kappa(1, u)`` for a new one.
         They sum to 1 only on average over the posterior of ``(Pi, u)``, not in each draw:

@@ -18,7 +18,7 @@ __all__ = ["NGGP", "NormalizedInverseGaussian"]
 
 @dataclass(frozen=True)
 class NGGP(GeneralizedGamma):
-    """The normalized generalized gamma process: many small clusters beside a few large.
+    """The normalized generalized gamma process: many small clusters besides a few large ones.
 
     Parameters
     ----------

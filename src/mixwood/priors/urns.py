@@ -52,7 +52,7 @@ class NormalizedMeasure:
 
     def probability_new(self, i: int, clusters: FloatArray) -> FloatArray:
         """Return the probability that item `i` (from 0) starts a cluster."""
-        # the density moves little when i does: place the grid anew every two percent
+        # the density moves little when i does: place the grid again every two percent
         if i >= 1.02 * self.placed_at:
             self._place(i, clusters)
             self.placed_at = float(i)

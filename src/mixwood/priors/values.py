@@ -16,7 +16,7 @@ V = TypeVar("V", float, FloatArray)
 
 @dataclass(frozen=True)
 class PriorValues(Generic[V]):
-    """What the core carries beside the partition: numbers, or arrays with one entry per draw.
+    """What the core carries besides the partition: numbers, or arrays with one entry per draw.
 
     Every prior has all four, 0 where it has no use for one. Like ``u``, a mass can leave the
     range of floating point, hence the logarithms.
@@ -46,7 +46,7 @@ class PriorDraws:
 
 @dataclass(frozen=True)
 class PredictiveWeights:
-    """The log weights of each draw's clusters for one row more; arrays have one entry per draw.
+    """The log weights of each draw's clusters for one more row; arrays have one entry per draw.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The marginal Gibbs sampler in plain numpy, to be read beside model.md."""
+"""The marginal Gibbs sampler in plain numpy, to be read alongside model.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bayesian hierarchical clustering in plain Python, to be read beside model.md ("Trees").
+"""Bayesian hierarchical clustering in plain Python, to be read alongside model.md ("Trees").
 
 Trees are immutable: putting an item into one makes new nodes along the path to its root.
 """
@@ -26,7 +26,7 @@ MOST_CUTS = 16
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A node and all that is below it.
+    """A node and everything below it.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Weighted leaves in plain Python: what is kept of rows that stay together.
 
-A leaf ``l`` stands for the rows ``R_l``. Of these are kept their statistic, which is the sum (the
-merging) of theirs, and a few sums::
+A leaf ``l`` stands for the rows ``R_l``. What is kept of these is their statistic, which is the
+sum (the merging) of theirs, and a few sums::
 
     t_l = sum_{i in R_l} t(x_i)         |l| = |R_l|
 
@@ -37,7 +37,7 @@ class Leaf(NamedTuple):
     log_apart : float
         ``sum_i log P(x_i)``; trees compare it with ``log P(X_l)``.
     weight : float
-        What they weigh when trees are to have leaves alike: ``sum_i max(1, N_i)`` for rows of
+        What they weigh when trees are to have similar leaves: ``sum_i max(1, N_i)`` for rows of
         ``N_i`` words, else ``|l|``.
     statistic
         ``t_l``, as the family of the rows has it.

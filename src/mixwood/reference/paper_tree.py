@@ -1,6 +1,6 @@
-"""Tree-guided MCMC as published, in plain Python, to be read beside the paper's section 3.
+"""Tree-guided MCMC as published, in plain Python, to be read alongside the paper's section 3.
 
-The state is a partition with one binary tree a cluster. The sampler is biased: its acceptance
+The state is a partition with one binary tree per cluster. The sampler is biased: its acceptance
 ratio is one of partitions, but its proposals depend on trees that the reverse move does not
 rebuild.
 

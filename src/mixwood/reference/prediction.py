@@ -18,7 +18,7 @@ __all__ = ["log_predictive_terms", "log_predictive_weights"]
 def log_predictive_weights(
     prior: Prior, sizes: Sequence[int], parameters: Parameters
 ) -> list[float]:
-    """Return the log weight of each cluster for one item more, and of a new cluster last.
+    """Return the log weight of each cluster for one more item, and of a new cluster last.
 
     ``(u/n) kappa(|c|+1,u)/kappa(|c|,u)`` and ``(u/n) kappa(1,u)``, which sum to 1 on average
     over the posterior of ``(Pi, u)``. For the Dirichlet and Pitman-Yor processes with ``u``

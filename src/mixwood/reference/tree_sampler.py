@@ -1,4 +1,4 @@
-"""The exact tree-guided sampler in plain Python, to be read beside docs/theory/tree_sampler.md.
+"""The exact tree-guided sampler in plain Python, to be read alongside docs/theory/tree_sampler.md.
 
 The guide tree is given; nothing here builds one. Whatever decides which node, which items and in
 which order takes the tree and a set of rows, never the partition: that is what makes it exact.
@@ -36,7 +36,7 @@ class GuideTree:
     Parameters
     ----------
     arrays : mapping
-        What the compiled chain's ``guide()`` returns. Of it are used ``leaves`` (how many there
+        What the compiled chain's ``guide()`` returns. Used are ``leaves`` (how many there
         are below each node), ``first`` and ``size`` (which places of ``rows`` are below it),
         ``rows`` and ``log_dissimilarity``.
     """
@@ -50,7 +50,7 @@ class GuideTree:
         self.below = [frozenset(rows) for rows in self.rows]
 
     def is_leaf(self, v: int) -> bool:
-        """Return whether `v` has no children; it may be of several rows all the same."""
+        """Return whether `v` has no children; it may still be of several rows."""
         return self.leaves[v] == 1
 
     def children(self, v: int) -> tuple[int, int]:
@@ -203,7 +203,7 @@ class TreeChain(GibbsChain):
         self.set_guide(GuideTree(guide))
 
     def set_guide(self, tree: GuideTree) -> None:
-        """Go on with another tree."""
+        """Continue with another tree."""
         self.tree = tree
         leaves = [v for v in range(len(tree.leaves)) if tree.is_leaf(v)]
         self.leaves = sorted(leaves, key=lambda leaf: min(tree.rows[leaf]))

@@ -63,7 +63,7 @@ def run_in_memory(job: Job) -> tuple[list[MemorySink], list[ChainResult]]:
 
 
 def run_in_folder(job: Job, numbers: Sequence[int], folder: Path) -> list[ChainResult]:
-    """Run chains of these numbers from where the folder has them, their draws go there."""
+    """Run chains of these numbers from where the folder has them; their draws go there."""
     if _foreign_backend():
         return [result for _, result in _on_joblib(job, numbers, folder)]
     return _run_in_threads(job, numbers, lambda number: _open_store(job.spec, number, folder))
@@ -159,7 +159,7 @@ def _run_in_threads(
 ) -> list[ChainResult]:
     """Run the chains in slices, the one that is furthest behind first.
 
-    So all chains have come about as far when the time is over, however few the threads.
+    So all chains have come about equally far when the time is over, however few the threads.
     """
     workers = min(thread_count(job.n_jobs), len(numbers))
     deadline = job.deadline()

@@ -1,4 +1,4 @@
-"""The progress bar: one line a chain, on a terminal or in a notebook, nothing elsewhere."""
+"""The progress bar: one line per chain, on a terminal or in a notebook, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+from mixwood._support.numbers import count, number
 
 if TYPE_CHECKING:
     from mixwood.run_spec import RunSpec
@@ -34,10 +36,10 @@ class Progress(AbstractContextManager["Progress"]):
         self._bar = Bar(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.completed:>6.0f}/{task.total:.0f}"),
-            TextColumn("{task.fields[clusters]:>4} clusters"),
-            TextColumn("joint {task.fields[joint]:>12}"),
-            TextColumn("{task.fields[speed]:>7}/s"),
+            TextColumn("{task.completed:>7,.0f}/{task.total:,.0f}"),
+            TextColumn("{task.fields[clusters]:>12}"),
+            TextColumn("joint {task.fields[joint]:>14}"),
+            TextColumn("{task.fields[speed]:>8}/s"),
             TimeRemainingColumn(),
             console=console,
         )
@@ -58,14 +60,14 @@ class Progress(AbstractContextManager["Progress"]):
         if self._bar is None:
             return
         task = self._bar.tasks[chain]
-        speed = f"{task.speed:.0f}" if task.speed else ""
+        speed = number(task.speed) if task.speed else ""
         phase = "warm-up" if iterations <= self._spec.warmup else "draws"
         self._bar.update(
             self._tasks[chain],
             completed=iterations,
             description=f"chain {self._numbers[chain]} {phase:<7}",
-            clusters=clusters,
-            joint=f"{joint:.1f}",
+            clusters=count("cluster", clusters),
+            joint=f"{joint:,.1f}",
             speed=speed,
         )
 

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 
 from mixwood._support.checks import positive_number, whole_number
+from mixwood._support.numbers import count
 from mixwood._support.threads import thread_count
 from mixwood._support.versions import differing, versions
 from mixwood._support.warn import warn
@@ -30,10 +31,10 @@ def resume(
     n_jobs: int | None = None,
     max_seconds: float | None = None,
 ) -> Posterior:
-    """Go on with a run that ``mixwood.sample(..., store=path)`` began.
+    """Continue a run that ``mixwood.sample(..., store=path)`` began.
 
     However the run ended, by Ctrl-C, a time limit, a full disk, a killed process or a power
-    cut, its chains go on from their last checkpoints, and the draws are those of a run that
+    cut, its chains continue from their last checkpoints, and the draws are those of a run that
     was never interrupted, number for number.
 
     Parameters
@@ -41,19 +42,19 @@ def resume(
     path : str or path
         The run folder.
     draws : int, optional
-        How many draws each chain shall have in all; as many as first asked for by default.
+        How many draws each chain is to have in all; as many as first asked for by default.
         More than that extends a finished run.
     progress : bool
         Whether to show progress on a terminal or in a notebook.
     n_jobs : int, optional
         How many chains run at once, as for `sample`.
     max_seconds : float, optional
-        Stop after so long; the run can be resumed again.
+        Stop after this long; the run can be resumed again.
 
     Returns
     -------
     Posterior
-        All draws, those of before included.
+        All draws, the earlier ones included.
 
     Raises
     ------
@@ -62,12 +63,12 @@ def resume(
     BlockingIOError
         If another process is writing the run.
     ValueError
-        If the folder is no run that can be resumed, or is damaged.
+        If the folder is not a run that can be resumed, or is damaged.
 
     Warns
     -----
     RuntimeWarning
-        If version, instruction set or system are not those of before: the draws then are as
+        If version, instruction set or system are not what they were: the draws are then as
         good, but not the same number for number.
 
     Examples
@@ -88,7 +89,7 @@ def resume(
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     asked = None if draws is None else whole_number(draws, "draws", at_least=1)
     thread_count(n_jobs)  # or it says what is wrong
-    check_resumable(folder)  # before a lock is left in what is no such run
+    check_resumable(folder)  # before a lock is left in what is not such a run
     with locked(folder / LOCK):
         manifest = read_manifest(folder)
         if asked is not None:
@@ -109,7 +110,9 @@ def _with_draws(folder: Path, manifest: Manifest, draws: int) -> Manifest:
     """Change how many draws are asked for."""
     made = max(0 if one is None else one.draws for one in read_checkpoints(folder, manifest))
     if draws < made:
-        raise ValueError(f"draws must be at least {made}, the draws that {folder} has already")
+        raise ValueError(
+            f"draws must be at least {made:,}: {folder} has {count('draw', made)} per chain already"
+        )
     if draws != manifest.draws:
         prior = manifest.model.prior
         DrawArrays.open(folder / ARRAYS, prior, manifest.chains, manifest.items).resize(draws)
@@ -121,7 +124,7 @@ def _warn_of_differences(folder: Path, settings: RunInformation) -> None:
     changed = differing(settings, versions())
     if changed:
         warn(
-            f"{folder} was begun elsewhere ({'; '.join(changed)}): it goes on, but not with the "
+            f"{folder} was begun elsewhere ({'; '.join(changed)}): it continues, but not with the "
             "draws, number for number, that it would have had there",
             RuntimeWarning,
         )

@@ -12,6 +12,7 @@ import numpy as np
 from mixwood._support.checks import positive_number, shown, whole_number
 from mixwood._support.labels import one_array
 from mixwood._support.memory import available_bytes
+from mixwood._support.numbers import memory
 from mixwood._support.seeding import seed_sequence
 from mixwood._support.threads import thread_count
 from mixwood._support.versions import versions
@@ -51,7 +52,7 @@ def sample(
     model : Mixture
         Likelihood and prior.
     X : array, data frame or sparse matrix of shape (n, d), or WeightedLeaves
-        One row an item; or the leaves that stand for too many of them, see
+        One row per item; or the leaves that stand for too many of them, see
         `mixwood.stream_leaves`.
     sampler : Sampler or str
         Which moves the chains make: `Tree()`, exact and guided by trees, by default.
@@ -71,7 +72,7 @@ def sample(
     thin : int
         Iterations from one kept draw to the next.
     max_seconds : float, optional
-        Stop after so long; all chains are cut to the shortest.
+        Stop after this long; all chains are cut to the shortest.
     n_jobs : int, optional
         How many chains run at once: threads, as many as chains and processors by
         default, or the joblib backend that is active (then the time limit is each
@@ -79,7 +80,7 @@ def sample(
     store : path, optional
         A folder to write the run to as it goes, which must be new or empty. Then draws are on
         disk, not in memory, until the run ends; it survives whatever happens, and
-        `mixwood.resume` goes on with it.
+        `mixwood.resume` continues it.
     progress : bool
         Whether to show progress on a terminal or in a notebook.
 
@@ -128,7 +129,7 @@ def sample(
     check_destination(store)
     with warnings.catch_warnings():  # they come once more when the chains start
         warnings.simplefilter("ignore")
-        bind_family(spec.explicit, data, spec.sampler)  # what cannot be run shall make no folder
+        bind_family(spec.explicit, data, spec.sampler)  # what cannot be run is to make no folder
     return begin(store, job, information)
 
 
@@ -162,8 +163,8 @@ def _refuse_beyond_memory(needed: int) -> None:
     available = available_bytes()
     if available is not None and needed > available:
         raise MemoryError(
-            f"the label draws need at least {needed / 2**30:.1f} GiB and "
-            f"{available / 2**30:.1f} GiB are available; keep fewer with a larger thin (and fewer "
+            f"the label draws need at least {memory(needed)} of memory, and "
+            f"{memory(available)} are available; keep fewer with a larger thin (and fewer "
             "draws), run fewer chains, keep the statistics of mw.stream_leaves, or "
             "keep them on disk with store="
         )

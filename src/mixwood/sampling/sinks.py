@@ -45,7 +45,7 @@ class Sink(Protocol):
 
     @property
     def checkpoint(self) -> Checkpoint | None:
-        """Where the chain goes on from, or None where it begins."""
+        """Where the chain continues from, or None where it begins."""
 
     @property
     def path(self) -> Path | None:
@@ -72,9 +72,9 @@ class Sink(Protocol):
         """Return scalars that were written before."""
 
     def mark(self, draws: int, checkpoint: Callable[[], Checkpoint] | None) -> None:
-        """Let this many draws count; `checkpoint` makes what it takes to go on from here.
+        """Let this many draws count; `checkpoint` makes what it takes to continue from here.
 
-        It is None if the chain was cut within an iteration, and cannot go on: a sink that is
+        It is None if the chain was cut within an iteration, and cannot continue: a sink that is
         there to be resumed then leaves the mark where it was.
         """
 
@@ -128,7 +128,7 @@ class MemorySink:
         self.n_draws = draws
 
     def close(self) -> None:
-        """Do nothing: memory is not held against anybody."""
+        """Do nothing: memory is not locked."""
 
 
 def memory_sinks(spec: RunSpec, count: int) -> list[MemorySink]:

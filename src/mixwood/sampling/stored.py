@@ -1,4 +1,4 @@
-"""Runs that are stored as they go: how one begins, and how it goes on."""
+"""Runs that are stored as they go: how one begins, and how it continues."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from mixwood._support.numbers import count
 from mixwood._support.warn import warn
 from mixwood.posterior.posterior import Posterior
 from mixwood.run_spec import RunInformation
@@ -49,11 +50,11 @@ def continue_run(folder: Path, manifest: Manifest, job: Job) -> Posterior:
     for k in numbers:
         one = before[k]
         if one is not None and one.error is not None:
-            raise RuntimeError(f"{folder}: chain {k} cannot go on ({one.error})")
+            raise RuntimeError(f"{folder}: chain {k} cannot continue ({one.error})")
     results = run_in_folder(job, numbers, folder) if numbers else []
     checkpoints = read_checkpoints(folder, manifest)
     shortest = min(0 if one is None else one.draws for one in checkpoints)
-    advice = f"; mixwood.resume({str(folder)!r}) goes on"
+    advice = f"; mixwood.resume({str(folder)!r}) continues it"
     warn_or_refuse(shortest, manifest.draws, results, advice)
     return read_posterior(folder, manifest, checkpoints)
 
@@ -73,7 +74,7 @@ def warn_or_refuse(
     if shortest < asked:
         reason = f" ({errors[0]})" if errors else ""
         warn(
-            f"stopped early{reason}: {shortest} draws are kept of each chain, "
-            f"of {asked} asked for{'' if errors else advice}",
+            f"stopped early{reason}: kept {count('draw', shortest, of=asked)} of each chain"
+            f"{'' if errors else advice}",
             RuntimeWarning,
         )

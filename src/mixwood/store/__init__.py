@@ -10,7 +10,7 @@
     chains/0, 1, .../state  the checkpoint of each chain, for a run that can be resumed
     lock, chains/*/lock     held by the process that writes
 
-Draws are appended in chunks while the run goes on: a file of labels holds some draws of one
+Draws are appended in chunks during the run: a file of labels holds some draws of one
 chain, so that processes never share a file. A checkpoint is the full state of a chain, its
 random stream included, and the number of draws that it has made. That number is the truth:
 draws beyond it are dropped and made again, the same number for number. What is not drawn
@@ -20,7 +20,7 @@ Every file is written under another name, flushed to the disk and renamed, and t
 checkpoint last. So a process may end at any moment, and the power too: what is lost is what
 was drawn since the last checkpoint, a few seconds.
 
-The folder as a whole comes about likewise. It is written under a hidden name beside its place,
+The folder as a whole is made in the same way. It is written under a hidden name next to its place,
 `.NAME.<32 hex digits>.unfinished`, and then
 
 1. the user's own files in the old folder, if there are any, are linked into the new one;
@@ -28,7 +28,7 @@ The folder as a whole comes about likewise. It is written under a hidden name be
    renameat2), or the new one is renamed if there is no old one;
 3. what now has the hidden name, the old run, is removed.
 
-So a whole run is to be seen under its name at every moment, with the user's files. Where names
+So a whole run is visible under its name at every moment, with the user's files. Where names
 cannot be exchanged, the old folder is renamed to `.NAME.<...>.replaced` and the new one to `NAME`;
 if the process ends between the two, whoever opens the run next puts the old one back. Hidden
 folders that a killed process has left are removed by the next one that writes there: a living

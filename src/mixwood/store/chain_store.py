@@ -21,7 +21,7 @@ from mixwood.store.lock import locked
 
 __all__ = ["CHECKPOINT_SECONDS", "ChainStore"]
 
-#: A checkpoint is written so often; less often if that would take more than a share of the time.
+#: A checkpoint is written this often; less often if that would take more than a share of the time.
 CHECKPOINT_SECONDS = 5.0
 LARGEST_SHARE = 0.05
 

@@ -1,8 +1,8 @@
-"""Checkpoints: all that a chain needs to go on, in one file.
+"""Checkpoints: everything that a chain needs to continue, in one file.
 
 A magic word, the length of a header, the header (JSON), the state of the chain as the core
 writes it, and a checksum of all that. The checksum finds damage; that no state does harm,
-whatever its bytes, is the core's business.
+whatever its bytes, is up to the core.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SUM_SIZE = hashlib.sha256().digest_size
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A chain after so many iterations.
+    """A chain after some iterations.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ class Checkpoint:
     random : dict
         The state of its bit generator.
     state : bytes
-        Its own state; empty if it cannot go on.
+        Its own state; empty if it cannot continue.
     stats : dict
         What its moves did.
     error : str, optional
-        Why it cannot go on.
+        Why it cannot continue.
     """
 
     iterations: int
@@ -57,7 +57,7 @@ class Checkpoint:
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Put a checkpoint in the place of the one before."""
+    """Replace the last checkpoint by this one."""
     content = {
         "version": VERSION,
         "iterations": checkpoint.iterations,
@@ -81,7 +81,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     try:
         return _parsed(content)
     except (LookupError, RecursionError, TypeError, ValueError, ArithmeticError) as error:
-        raise ValueError(f"{path} is damaged, or no checkpoint: {error}") from error
+        raise ValueError(f"{path} is damaged, or not a checkpoint: {error}") from error
 
 
 def _parsed(content: bytes) -> Checkpoint:

@@ -1,4 +1,4 @@
-"""The draws on disk: one array of labels and one a scalar, each file some draws of one chain."""
+"""The draws on disk: one array of labels and one per scalar, each file some draws of one chain."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class DrawArrays:
     def create(
         cls, store: Path, prior: Prior, shape: tuple[int, int, int], clusters: int
     ) -> DrawArrays:
-        """Make room for draws of the shape (chain, draw, item), with at most so many clusters."""
+        """Make room for draws of the shape (chain, draw, item), with at most this many clusters."""
         folder = make_group(store, GROUP)
         items = shape[2]
         rows = max(1, min(DRAWS_AT_ONCE, CHUNK_ENTRIES // items))
@@ -80,7 +80,7 @@ class DrawArrays:
         return cls(labels, scalars)
 
     def resize(self, draws: int) -> None:
-        """Make room for so many draws a chain."""
+        """Make room for this many draws per chain."""
         for array in (self.labels, *self.scalars.values()):
             array.resize((array.shape[0], draws, *array.shape[2:]))
 

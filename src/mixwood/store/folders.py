@@ -1,6 +1,6 @@
-"""Where runs may be written, and how a folder comes about: in full, or not at all.
+"""Where runs may be written, and how a folder is made: in full, or not at all.
 
-A new run is written to a hidden folder beside its place, `.NAME.<32 hex digits>.unfinished`, and
+A new run is written to a hidden folder next to its place, `.NAME.<32 hex digits>.unfinished`, and
 takes the place when it is whole. If a run is there already, the two exchange their names, which is
 one step for the file system (`exchange.py`), and the old run is removed under the hidden name. The
 user's own files are linked into the new folder before that, so that they are in the visible one at
@@ -44,7 +44,7 @@ DESCRIPTION = "mixwood.json"
 ARRAYS = "arrays.zarr"
 CHAINS = "chains"
 LOCK = "lock"
-#: What commands keep beside a run: the input, a log, the report.
+#: What commands keep next to a run: the input, a log, the report.
 COMPANIONS = ("input.json", "run.log", "report.html")
 _OURS = (DESCRIPTION, f".{DESCRIPTION}.unfinished", ARRAYS, CHAINS, LOCK)
 _UNFINISHED = "unfinished"
@@ -93,7 +93,7 @@ def existing_run(path: str | os.PathLike[str]) -> Path:
     FileNotFoundError
         If there is nothing at `path`.
     ValueError
-        If what is there is no run.
+        If what is there is not a run.
     """
     folder = _resolved(path)
     _put_back(folder)
@@ -143,7 +143,7 @@ def check_destination(path: str | os.PathLike[str], overwrite: bool = False) -> 
 def new_run(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[Path]:
     """Give an empty folder to fill, which then becomes `path`.
 
-    It is a new folder beside `path`, which takes its name in the end: a failure leaves what
+    It is a new folder next to `path`, which takes its name in the end: a failure leaves what
     was there as it was.
     """
     target = _resolved(path)
@@ -176,7 +176,7 @@ def _hidden(target: Path, kind: str) -> Path:
 
 
 def _hidden_folder(target: Path, held: ExitStack) -> Path:
-    """Make a folder beside `target`, and lock it."""
+    """Make a folder next to `target`, and lock it."""
     while True:  # as long as someone takes it for a leftover before it is locked
         folder = _hidden(target, _UNFINISHED)
         folder.mkdir()
@@ -187,7 +187,7 @@ def _hidden_folder(target: Path, held: ExitStack) -> Path:
 
 
 def _bring_along(target: Path, hidden: Path, companions: dict[str, str]) -> None:
-    """Put what shall be beside the run into its new folder: the user's files, new companions."""
+    """Put what belongs next to the run into its new folder: the user's files, new companions."""
     for name, text in companions.items():
         (hidden / name).write_text(text, encoding="utf-8")
     if not target.exists():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mixwood._support.labels import LABEL_TYPES, label_buffers, one_array
 from mixwood._support.memory import available_bytes
+from mixwood._support.numbers import count, memory
 from mixwood._support.warn import warn
 from mixwood.posterior.posterior import Posterior
 from mixwood.store.atomic_files import is_plain_folder
@@ -34,7 +35,7 @@ def load(path: str | os.PathLike[str]) -> Posterior:
     ----------
     path : str or path
         A folder that `Posterior.save` or ``mixwood.sample(..., store=path)`` has written. The
-        latter may still be at it, or have been interrupted: then the draws so far are read,
+        latter may still be writing, or have been interrupted: then the draws so far are read,
         all chains cut to the shortest, with a warning.
 
     Returns
@@ -57,8 +58,8 @@ def load(path: str | os.PathLike[str]) -> Posterior:
     posterior = read_posterior(folder, manifest, checkpoints)
     if posterior.n_draws < manifest.draws:
         warn(
-            f"{folder} is unfinished: {posterior.n_draws} draws are there of every chain, of "
-            f"{manifest.draws} asked for; mixwood.resume goes on",
+            f"{folder} is unfinished: it has {count('draw', posterior.n_draws, of=manifest.draws)} "
+            "of every chain; mixwood.resume continues it",
             RuntimeWarning,
         )
     return posterior
@@ -80,7 +81,7 @@ def read_checkpoints(folder: Path, manifest: Manifest) -> list[Checkpoint | None
         checkpoint = read_checkpoint(place / STATE)
         kept = max(checkpoint.iterations - manifest.plan["warmup"], 0) // manifest.plan["thin"]
         if checkpoint.draws != kept:
-            raise ValueError(f"{place / STATE} has {checkpoint.draws} draws, not {kept}")
+            raise ValueError(f"{place / STATE} has {count('draw', checkpoint.draws)}, not {kept:,}")
         found.append(checkpoint)
     return found
 
@@ -88,7 +89,7 @@ def read_checkpoints(folder: Path, manifest: Manifest) -> list[Checkpoint | None
 def read_posterior(
     folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | None]
 ) -> Posterior:
-    """Return the draws that all chains have, with all that belongs to them."""
+    """Return the draws that all chains have, with everything that belongs to them."""
     try:
         return _posterior(folder, manifest, checkpoints)
     except FAULTS as error:
@@ -106,12 +107,14 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
         stats = [{} if one is None else one.stats for one in checkpoints]
     if draws == 0:
         raise ValueError(
-            f"{folder} has no draws yet that all its chains have made; mixwood.resume goes on"
+            f"{folder} has no draws yet that all its chains have made; mixwood.resume continues it"
         )
     arrays = DrawArrays.open(folder / ARRAYS, manifest.model.prior, manifest.chains, manifest.items)
     for array in (arrays.labels, *arrays.scalars.values()):
         if array.shape[1] < draws:
-            raise ValueError(f"{array.folder} must have {draws} draws, got {array.shape[1]}")
+            raise ValueError(
+                f"{array.folder} must have {count('draw', draws)}, got {array.shape[1]:,}"
+            )
     # A saved posterior has the smallest type that holds its labels, a run one for any number.
     least = arrays.labels.dtype if manifest.plan is None else np.dtype(LABEL_TYPES[0])
     labels = _read_labels(arrays, (manifest.chains, draws, manifest.items), least)
@@ -146,8 +149,8 @@ def _read_labels(
     needed, available = least.itemsize * chains * draws * items, available_bytes()
     if available is not None and needed > available:
         raise MemoryError(
-            f"{place}: the label draws need at least {needed / 2**30:.1f} GiB and "
-            f"{available / 2**30:.1f} GiB are available; xarray can open {place.parent.parent}"
+            f"{place}: the label draws need at least {memory(needed)} of memory, and "
+            f"{memory(available)} are available; xarray can open {place.parent.parent}"
         )
     places = label_buffers(chains, draws, items, least)
     step = arrays.label_rows * max(1, _LABELS_AT_ONCE // (arrays.label_rows * items))

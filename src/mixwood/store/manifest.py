@@ -1,4 +1,4 @@
-"""`mixwood.json`, what a run is, and the data beside it."""
+"""`mixwood.json`, what a run is, and the data next to it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FAULTS = (
 
 
 class Plan(TypedDict):
-    """What a run that can be resumed is, beside what it has in common with a saved posterior."""
+    """What a run that can be resumed has besides what a saved posterior has too."""
 
     sampler: Sampler
     init: Any
@@ -180,7 +180,7 @@ def check_resumable(folder: Path) -> None:
 
 
 def _with_axes(array: NDArray[Any]) -> tuple[tuple[str, ...], NDArray[Any]]:
-    """Return an array with a name for each axis: its length, as xarray wants one length a name."""
+    """Return an array with a name for each axis: its length, since xarray wants one per name."""
     return tuple(f"axis{i}_{length}" for i, length in enumerate(array.shape)), array
 
 

@@ -1,6 +1,6 @@
 """Arrays on disk, as Zarr v3 has them: written chunk by chunk, read with suspicion.
 
-The few metadata that we need are written as Zarr's specification says, so that xarray and
+The little metadata that we need is written as Zarr's specification says, so that xarray and
 zarr read them. The other way round neither library is asked: Zarr reads a missing file as
 zeros, decompresses whatever size a file announces, and hands metadata to whatever codecs
 are installed. Here all metadata must be such as we write, every chunk must be there, with
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mixwood._support.checks import shown
 from mixwood._support.memory import available_bytes
+from mixwood._support.numbers import memory
 from mixwood.store.atomic_files import (
     is_plain_folder,
     read_bytes,
@@ -76,7 +77,7 @@ class StoredArray:
 
     @classmethod
     def open(cls, folder: Path, dtypes: Sequence[str], shape: tuple[int, ...]) -> StoredArray:
-        """Return an array whose metadata are such as `create` writes, or raise a ValueError.
+        """Return an array whose metadata is such as `create` writes, or raise a ValueError.
 
         Parameters
         ----------
@@ -136,7 +137,7 @@ class StoredArray:
 
     @property
     def missing(self) -> Any:
-        """What stands for an entry that is not there, as Zarr's metadata say it."""
+        """What stands for an entry that is not there, as Zarr's metadata says it."""
         return {"f": "NaN", "i": -1, "u": 0}[self.dtype.kind]
 
     def resize(self, shape: tuple[int, ...]) -> StoredArray:
@@ -187,8 +188,8 @@ class StoredArray:
         needed, available = math.prod(shape) * self.dtype.itemsize, available_bytes()
         if available is not None and needed > available:
             raise MemoryError(
-                f"{self.folder} needs {needed / 2**30:.1f} GiB of memory, and "
-                f"{available / 2**30:.1f} GiB are available"
+                f"{self.folder} needs {memory(needed)} of memory, and {memory(available)} "
+                "are available"
             )
         result = np.empty(shape, dtype=self.dtype)
         for index in self._indices(bounds):

@@ -99,7 +99,7 @@ def ibhc(
     model : Mixture
         Likelihood and prior.
     X : array, data frame or sparse matrix of shape (n, d), or WeightedLeaves
-        One row an item; or leaves, which are then the items.
+        One row per item; or leaves, which are then the items.
     trials : int
         How many trees are built. The first grows at the means of the prior's random
         parameters and the conditional mode of ``u``; before each further one they are drawn
@@ -114,7 +114,7 @@ def ibhc(
         The order in which rows go in, a permutation of ``0..n-1``; random by default, and
         another for each trial.
     max_leaves : int, optional
-        Beyond so many leaves the tightest subtrees are collapsed into one weighted leaf
+        Beyond this many leaves, the tightest subtrees are collapsed into one weighted leaf
         each, of which only the statistics are kept: first pairs of leaves that are judged
         one cluster, then pairs that are better apart, and when there are more trees than
         this, the smallest trees with their nearest. Between two such rounds `max_leaves`
@@ -275,7 +275,7 @@ def _permutation(order: Any, n: int) -> IntArray:
     rows = np.asarray(order)
     if rows.shape != (n,) or rows.dtype.kind not in "iu":
         raise ValueError(
-            f"order must be an array of {n} row numbers, one a row of X, got {shown(order)}"
+            f"order must be an array of {n} row numbers, one per row of X, got {shown(order)}"
         )
     if not np.array_equal(np.sort(rows), np.arange(n)):
         raise ValueError(f"order must hold each of the numbers 0 to {n - 1} once")

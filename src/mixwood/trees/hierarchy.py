@@ -10,6 +10,7 @@ import numpy as np
 
 from mixwood._support.checks import finite_number, shown, whole_number
 from mixwood._support.labels import in_order_of_appearance
+from mixwood._support.numbers import count
 from mixwood.core import bind_family
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, log_constants
@@ -32,7 +33,7 @@ class Hierarchy:
 
     Made by `mixwood.bhc` and `mixwood.ibhc`. A leaf is a row or, if the tree was built with
     `max_leaves`, a block of rows of which only the sufficient statistics were kept (a
-    weighted leaf). The tree can be copied and pickled; a copy builds its compiled part anew
+    weighted leaf). The tree can be copied and pickled; a copy builds its compiled part again
     when `insert` is first called, by putting in all rows again in the same order.
 
     Notes
@@ -79,7 +80,7 @@ class Hierarchy:
         if forest.n_leaves < leaf_of_row.shape[0]:
             self._X, now = without_collapsed(self._recipe.model, self._X, forest)
             self._place = now[self._place]
-            self._batches = []  # without the rows the tree cannot be built anew
+            self._batches = []  # without the rows the tree cannot be built again
         self._leaf_of_row, self._cluster_of_leaf = leaf_of_place, leaves["tree"]
         self._forest = forest
         for name in ("labels", "_tree"):
@@ -159,11 +160,12 @@ class Hierarchy:
         return self._tree.probability[self._tree.merge_order]
 
     def __repr__(self) -> str:
-        weighted = "" if self.n_leaves == self.n_items else f" in {self.n_leaves} leaves"
+        leaves = count("leaf", self.n_leaves, plural="leaves")
+        weighted = "" if self.n_leaves == self.n_items else f" in {leaves}"
         return (
-            f"<mixwood.Hierarchy: {self.n_items} row{'s' * (self.n_items != 1)}{weighted}; "
-            f"{self.n_clusters} cluster{'s' * (self.n_clusters != 1)}; log evidence bound "
-            f"{self.log_evidence_bound:.2f}; {type(self.model.likelihood).__name__}, "
+            f"<mixwood.Hierarchy: {count('row', self.n_items)}{weighted}; "
+            f"{count('cluster', self.n_clusters)}; log evidence bound "
+            f"{self.log_evidence_bound:,.2f}; {type(self.model.likelihood).__name__}, "
             f"{type(self.model.prior).__name__}>"
         )
 
@@ -202,7 +204,7 @@ class Hierarchy:
         Parameters
         ----------
         n_clusters : int, optional
-            So many clusters: the ``n_clusters - 1`` highest merges of `linkage` are undone.
+            This many clusters: the ``n_clusters - 1`` highest merges of `linkage` are undone.
         probability : float, optional
             From 0 to 1: from the root down, the first nodes whose ``P(h | X, t)`` is at
             least this become clusters.
@@ -261,7 +263,7 @@ class Hierarchy:
         labels : array of n_items integers, optional
             Clusters to colour, for example from `cut`; `labels` of the tree by default.
         leaves : int
-            At most so many are drawn, 2 to 500: lower parts of a larger tree are drawn as
+            At most this many are drawn, 2 to 500: lower parts of a larger tree are drawn as
             leaves, with their number of points in brackets.
 
         Returns
@@ -273,14 +275,14 @@ class Hierarchy:
         clusters = self.labels if labels is None else np.asarray(labels)
         if clusters.shape != (self.n_items,) or clusters.dtype.kind not in "iu":
             raise ValueError(
-                f"labels must be {self.n_items} whole numbers, one a row, got {shown(labels)}"
+                f"labels must be {self.n_items} whole numbers, one per row, got {shown(labels)}"
             )
         return self._tree.plot(in_order_of_appearance(clusters), ax, leaves)
 
     def as_draws(self) -> Draws:
         """Return the clusters as a single draw, at the parameters at which the tree is judged.
 
-        So what is done with draws from a posterior can be done with it, prediction for one.
+        So whatever is done with draws from a posterior can be done with it, such as prediction.
         """
         from mixwood.posterior.draws import Draws
 
@@ -316,14 +318,14 @@ class Hierarchy:
 
         Returns
         -------
-        int array, one a new row
+        int array, one per new row
             Their `labels`. Those of other rows may change too.
         """
         likelihood = self.model.likelihood
         if isinstance(self._X, WeightedLeaves):
             raise ValueError(
                 "X_new cannot go into a tree over weighted leaves, of which no rows are kept; add "
-                "the rows to the stream, and build the tree anew"
+                "the rows to the stream, and build the tree again"
             )
         new = likelihood.check(X_new, name="X_new", width=self._X.shape[1])
         n_old, n_new = self._X.shape[0], new.shape[0]
@@ -339,7 +341,7 @@ class Hierarchy:
         forest = self._forest if self._forest is not None else self._rebuilt()
         if self.n_leaves < self.n_items:
             _ = self._tree  # to be read even if something breaks
-        self._forest = None  # if something breaks half-way, it is built anew from the rows
+        self._forest = None  # if something breaks half-way, it is built again from the rows
         rows = np.arange(n_old, n_old + n_new)
         forest.rebind(family, np.arange(n_old))
         grow(self._recipe, forest, rows)
@@ -351,10 +353,10 @@ class Hierarchy:
         return self.labels[-n_new:].copy()
 
     def _rebuilt(self) -> _core.Forest:
-        """Return the compiled forest, built anew from the rows in the order they came."""
+        """Return the compiled forest, built again from the rows in the order they came in."""
         if self.n_leaves < self.n_items:
             raise ValueError(
-                "insert cannot go on from a copied or unpickled tree with weighted leaves: the "
+                "insert cannot continue from a copied or unpickled tree with weighted leaves: the "
                 "rows in them are not kept. Insert into the original, or build without max_leaves"
             )
         forest = self._recipe.forest(bind_family(self.model, self._X))

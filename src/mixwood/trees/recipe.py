@@ -20,14 +20,14 @@ __all__ = ["Recipe", "grow", "without_collapsed"]
 
 #: How many rows at least go in before the leaves beyond `max_leaves` are collapsed.
 SMALLEST_BATCH = 1000
-#: Of so many trees those that are near are joined after every insertion, of more only if as many
-#: rows went in.
+#: Among at most this many trees, near ones are joined after every insertion; among more, only
+#: after as many rows went in.
 ALWAYS_JOINED = 200
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that a tree depends on beside the rows and their order; likelihood resolved.
+    """Everything that a tree depends on besides the rows and their order; likelihood resolved.
 
     The tree is judged at `parameters`, and grown at `growth` where that is given.
     """
@@ -93,7 +93,7 @@ def without_collapsed(
     X : array, csr_array or WeightedLeaves
         The rows, or leaves, that the forest is over; all of them are in it.
     forest : Forest
-        Goes on over the rows that are kept.
+        Continues over the rows that are kept.
 
     Returns
     -------

@@ -34,11 +34,11 @@ __all__ = [
     "wants_sample",
 ]
 
-#: So many rows of an array are a block.
+#: This many rows of an array are a block.
 BLOCK_ROWS = 100_000
 #: Leaves beyond `max_leaves`, at least, that are waited for before they collapse.
 SMALLEST_ROUND = 2000
-#: So many rows, drawn from all of them, are looked at for parameters that are left to the data.
+#: This many rows, drawn from all of them, are looked at for parameters that are left to the data.
 SAMPLE_ROWS = 20_000
 #: How many numbers of statistics leave the core at once, where they become sparse.
 EXPORTED = 4_000_000
@@ -50,9 +50,9 @@ def stream_leaves(
     max_leaves: int = 10_000,
     seed: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> WeightedLeaves:
-    """Read data block by block and keep only the statistics of small blocks of like rows.
+    """Read data block by block and keep only the statistics of small blocks of similar rows.
 
-    Memory is bounded, but for 4 bytes a row that say which leaf it is in (some 9 at the peak).
+    Memory is bounded, but for 4 bytes per row that say which leaf it is in (some 9 at the peak).
     Give the result to `mixwood.sample` instead of the rows.
 
     Parameters
@@ -64,7 +64,7 @@ def stream_leaves(
         one large array, for example a memory-mapped one, which is cut into blocks; or a
         function without arguments that returns an iterator over blocks.
     max_leaves : int
-        At most so many leaves are kept.
+        At most this many leaves are kept.
     seed : int, SeedSequence, Generator or None
         For the order in which the rows of a block go in. The same seed, blocks and options
         give the same leaves.

@@ -42,7 +42,7 @@ def test_progress_shows_in_a_terminal_and_results_stay_apart(command, table, tmp
     result, _ = running.communicate()
     assert running.returncode == 0
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", seen.decode())
-    assert re.search(r"chain 0 .*\d+/2000 .*clusters .*joint", text)
+    assert re.search(r"chain 0 .*[\d,]+/2,000 .*\d clusters? .*joint", text)
     assert "chain 1" in text
     assert json.loads(result)["n_clusters"] >= 1
 

@@ -106,7 +106,9 @@ def test_cut_twice_and_resumed(model, sampler, tmp_path, small_files, end_after)
     with pytest.raises(RuntimeError, match=r"before every chain had its first draw; .*resume"):
         sample(store=run, **options)
     end_after(12)
-    with pytest.warns(RuntimeWarning, match=r"stopped early: 7 draws .* of 12 .*resume"):
+    with pytest.warns(
+        RuntimeWarning, match=r"stopped early: kept 7 of 12 draws of each chain; .*resume"
+    ):
         half = resume(run)
     np.testing.assert_array_equal(half.labels, whole.labels[:, :7])
     end_after(None)
@@ -272,7 +274,7 @@ def test_a_chain_that_fails_says_so_and_keeps_its_draws(tmp_path):
     with pytest.warns(RuntimeWarning, match="out of numbers"):
         post = sample(store=tmp_path / "run")
     assert post.n_draws == 7
-    with pytest.raises(RuntimeError, match=r"chain 0 cannot go on \(out of numbers"):
+    with pytest.raises(RuntimeError, match=r"chain 0 cannot continue \(out of numbers"):
         resume(tmp_path / "run")
 
 
@@ -311,7 +313,7 @@ def test_loading_an_unfinished_run_cuts_to_the_shortest_chain(tmp_path, end_afte
         resume(run)
     shutil.rmtree(run / "chains/1")
     shutil.copytree(tmp_path / "copy/chains/1", run / "chains/1")
-    with pytest.warns(RuntimeWarning, match=r"unfinished: 3 draws .* of 12 .*resume"):
+    with pytest.warns(RuntimeWarning, match=r"unfinished: it has 3 of 12 draws .*resume"):
         assert mw.load(run).n_draws == 3
     shutil.rmtree(run / "chains/1")
     with pytest.raises(ValueError, match=r"run has no draws yet .*resume"):

@@ -30,7 +30,7 @@ HEADERS = {
     "a newer version": (lambda h: h.update(version=2), "install a newer one"),
     "no version": (lambda h: h.pop("version"), "version"),
     "version of text": (lambda h: h.update(version="1"), "version"),
-    "no draws": (lambda h: h.pop("draws"), "no checkpoint"),
+    "no draws": (lambda h: h.pop("draws"), "or not a checkpoint"),
     "other draws": (lambda h: h.update(draws=7), "7 draws, not 8"),
     "negative iterations": (lambda h: h.update(iterations=-1), "iterations"),
     "iterations true": (lambda h: h.update(iterations=True), "iterations"),
@@ -41,8 +41,8 @@ HEADERS = {
     ),
     "stats a list": (lambda h: h.update(stats=[]), "stats"),
     "error a number": (lambda h: h.update(error=5), "error"),
-    "no random": (lambda h: h.pop("random"), "no checkpoint"),
-    "random of text": (lambda h: h.update(random="PCG64"), "no checkpoint"),
+    "no random": (lambda h: h.pop("random"), "or not a checkpoint"),
+    "random of text": (lambda h: h.update(random="PCG64"), "or not a checkpoint"),
     "random too large": (lambda h: h["random"]["state"].update(inc=2**128), "PCG64"),
     "random negative": (lambda h: h["random"]["state"].update(state=-1), "PCG64"),
     "a class": (lambda h: h.update(stats={"$type": "os.system"}), "not a type"),
@@ -76,7 +76,7 @@ def test_the_longest_header_is_not_beyond_the_file(run, assert_refused):
 @pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", b"mixwood chain", b"{}" * 100])
 def test_files_that_are_no_checkpoints(run, content, assert_refused):
     (run / "chains/0/state").write_bytes(content)
-    assert_refused(run, r"chains.0.state is damaged, or no checkpoint")
+    assert_refused(run, r"chains.0.state is damaged, or not a checkpoint")
 
 
 def test_hostile_states_with_right_checksums(run, damaged, resume, error_of):

@@ -25,7 +25,7 @@ SMALLEST_SIGMA = 1e-100
 
 @dataclass
 class Parameters:
-    """What a chain carries beside the partition.
+    """What a chain carries besides the partition.
 
     ``sigma`` is 0 for the Dirichlet process; ``theta`` is 0 but for Pitman-Yor.
     """
@@ -37,7 +37,7 @@ class Parameters:
 
 
 class Twin(ABC):
-    """A prior on partitions in plain Python, to be read beside model.md."""
+    """A prior on partitions in plain Python, to be read alongside model.md."""
 
     @abstractmethod
     def psi(self, log_u: float, log_alpha: float, sigma: float) -> float:
@@ -52,7 +52,7 @@ class Twin(ABC):
         return softplus(p.log_u) + self.log_kappa(1, p.log_u, p.log_alpha, p.sigma)
 
     def log_predictive_weights(self, sizes: Sequence[int], p: Parameters) -> list[float]:
-        """Return the log weight of each cluster for one item more, and of a new cluster last.
+        """Return the log weight of each cluster for one more item, and of a new cluster last.
 
         ``(u/n) kappa(|c|+1,u)/kappa(|c|,u)`` and ``(u/n) kappa(1,u)``.
         """
