@@ -40,7 +40,7 @@ class Posterior(Draws):
     >>> X, _ = mw.datasets.toy()
     >>> mw.sample(mw.Mixture(), X, draws=10, warmup=10, chains=2, seed=0,
     ...           progress=False)  # doctest: +ELLIPSIS
-    <mixwood.Posterior: 2 chains x 10 draws of 1300 items; ...; Gaussian, NGGP>
+    <mixwood.Posterior: 2 chains x 10 draws of 1,300 items; ...; Gaussian, NGGP>
     """
 
     def summary(self) -> Any:

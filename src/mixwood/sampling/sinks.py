@@ -128,7 +128,7 @@ class MemorySink:
         self.n_draws = draws
 
     def close(self) -> None:
-        """Do nothing: memory is not locked."""
+        """Do nothing: nothing is held."""
 
 
 def memory_sinks(spec: RunSpec, count: int) -> list[MemorySink]:

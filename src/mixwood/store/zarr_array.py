@@ -1,7 +1,7 @@
 """Arrays on disk, as Zarr v3 has them: written chunk by chunk, read with suspicion.
 
 The little metadata that we need is written as Zarr's specification says, so that xarray and
-zarr read them. The other way round neither library is asked: Zarr reads a missing file as
+zarr read it. The other way round neither library is asked: Zarr reads a missing file as
 zeros, decompresses whatever size a file announces, and hands metadata to whatever codecs
 are installed. Here all metadata must be such as we write, every chunk must be there, with
 its checksum, and have its size.

@@ -21,7 +21,7 @@ __all__ = ["Recipe", "grow", "without_collapsed"]
 #: How many rows at least go in before the leaves beyond `max_leaves` are collapsed.
 SMALLEST_BATCH = 1000
 #: Among at most this many trees, near ones are joined after every insertion; among more, only
-#: after as many rows went in.
+#: if at least as many rows went in.
 ALWAYS_JOINED = 200
 
 
