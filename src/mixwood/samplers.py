@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from mixwood._support.checks import shown, whole_number
 
-__all__ = ["Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "Tree", "as_sampler"]
+__all__ = ["SAMPLERS", "Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "Tree", "as_sampler"]
 
 
 @dataclass(frozen=True)
@@ -245,9 +245,9 @@ class Slice:
 
 Sampler: TypeAlias = Gibbs | PaperTree | Slice | SplitMerge | Tree
 
-_BY_NAME: dict[str, type[Sampler]] = {
-    kind.name: kind for kind in (Tree, PaperTree, Gibbs, SplitMerge, Slice)
-}
+#: Every sampler, the default first: what files may name, and what the command line knows.
+SAMPLERS: tuple[type[Sampler], ...] = (Tree, Gibbs, SplitMerge, Slice, PaperTree)
+_BY_NAME = {kind.name: kind for kind in SAMPLERS}
 
 
 def as_sampler(value: Any) -> Sampler:

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from mixwood import likelihoods, priors
+from mixwood import likelihoods, priors, samplers
 
 __all__ = ["LIKELIHOODS", "PRIORS", "SAMPLERS", "STARTS", "completion", "lookup"]
 
@@ -24,13 +24,7 @@ PRIORS = {
     for prior in priors.PRIORS
     for name in (_hyphenated(prior.__name__), *prior.aliases)
 }
-SAMPLERS = {
-    "tree": "Tree",
-    "gibbs": "Gibbs",
-    "split-merge": "SplitMerge",
-    "slice": "Slice",
-    "paper-tree": "PaperTree",
-}
+SAMPLERS = {_hyphenated(kind.__name__): kind.__name__ for kind in samplers.SAMPLERS}
 STARTS = {name: name for name in ("ibhc", "one", "singletons", "on-top")}
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mixwood._support.checks import shown
 from mixwood.likelihoods import LIKELIHOODS
 from mixwood.priors import PRIORS
+from mixwood.samplers import SAMPLERS
 
 __all__ = ["ARRAY_TYPES", "decode", "encode"]
 
@@ -40,7 +41,7 @@ CLASSES = {
     "likelihoods": tuple(kind.__name__ for kind in LIKELIHOODS),
     "likelihoods.table_layout": ("TableLayout",),
     "model": ("Mixture",),
-    "samplers": ("Gibbs", "PaperTree", "Slice", "SplitMerge", "Tree"),
+    "samplers": tuple(kind.__name__ for kind in SAMPLERS),
 }
 
 #: Large arrays, stored apart from the JSON, which refers to them by their place here.
