@@ -9,7 +9,7 @@ import numpy as np
 
 from mixwood._support.checks import moderate_number, whole_number
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood.input.matrices import whole_number_matrix
+from mixwood.input.counts import whole_number_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.categorical import bind_codes
 

@@ -11,7 +11,7 @@ import numpy as np
 from mixwood._support.checks import moderate_number, shown, whole_number
 from mixwood._support.gamma_draws import dirichlet_draws
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood.input.matrices import whole_number_matrix
+from mixwood.input.counts import whole_number_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 
 if TYPE_CHECKING:

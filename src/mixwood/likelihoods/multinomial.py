@@ -10,7 +10,7 @@ import numpy as np
 from mixwood._support.checks import moderate_number, whole_number
 from mixwood._support.gamma_draws import dirichlet_draws
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood.input.matrices import count_matrix
+from mixwood.input.counts import count_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import numpy as np
 
 from mixwood._support.checks import moderate_number, positive_number, shown
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood.input.matrices import real_array, whole_number_matrix
+from mixwood.input.counts import whole_number_matrix
+from mixwood.input.matrices import real_array
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.gaussian import vector
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mixwood.input.matrices import LARGEST_COUNT, count_matrix, real_matrix, whole_number_matrix
+from mixwood.input.counts import LARGEST_COUNT, count_matrix, whole_number_matrix
+from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods import (
     Bernoulli,
     Categorical,

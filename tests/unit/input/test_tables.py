@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import mixwood as mw
-from mixwood.input.matrices import count_matrix, real_matrix, whole_number_matrix
+from mixwood.input.counts import count_matrix, whole_number_matrix
+from mixwood.input.matrices import real_matrix
 
 READERS = [real_matrix, whole_number_matrix, count_matrix]
 EXPECTED = np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 5.0], [0.0, 0.0, 0.0], [3.0, 0.0, 5.0]])
