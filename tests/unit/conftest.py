@@ -7,10 +7,12 @@ import signal
 import numpy as np
 import pytest
 
+from mixwood.core import make_chain
 from mixwood.likelihoods import Gaussian
 from mixwood.model import Mixture
 from mixwood.posterior.posterior import Posterior
 from mixwood.priors import NGGP
+from mixwood.samplers import Gibbs
 from mixwood.sampling import chain as chains
 
 
@@ -72,6 +74,18 @@ def _make_posterior(
 def make_posterior():
     """Return the function that makes a posterior by hand."""
     return _make_posterior
+
+
+def _chain_of(likelihood, X, labels, prior=None, seed=0, sampler=None):
+    X = likelihood.check(X)
+    model = Mixture(likelihood.resolve(X), prior or NGGP())
+    return make_chain(model, X, labels, np.random.PCG64(seed), sampler or Gibbs())
+
+
+@pytest.fixture
+def chain_of():
+    """Return the function that makes a compiled chain, by default of `Gibbs` under an `NGGP`."""
+    return _chain_of
 
 
 def _damaged(state, rng, rounds):
