@@ -7,11 +7,13 @@ import signal
 import numpy as np
 import pytest
 
-from mixwood.core import make_chain
+from mixwood._support.versions import versions
+from mixwood.core import MoveStatistics, make_chain
 from mixwood.likelihoods import Gaussian
 from mixwood.model import Mixture
 from mixwood.posterior.posterior import Posterior
 from mixwood.priors import NGGP
+from mixwood.run_spec import RunSpec
 from mixwood.samplers import Gibbs
 from mixwood.sampling import chain as chains
 
@@ -33,6 +35,18 @@ def _make_posterior(
     X = likelihood.check(rng.normal(size=(items, 2)) if X is None else X)
     shape = (chains, draws)
     labels = in_order_of_appearance(rng.integers(0, clusters, (*shape, X.shape[0])))
+    spec = RunSpec(
+        model=Mixture(likelihood, prior),
+        resolved=likelihood.resolve(X),
+        data=X,
+        sampler=Gibbs(),
+        init="one",
+        seed=np.random.SeedSequence(2**127 + seed),  # as large as the entropy that numpy gathers
+        warmup=0,
+        draws=draws,
+        thin=1,
+        chains=chains,
+    )
     return Posterior(
         labels=labels,
         log_joint=rng.normal(-100, 5, shape),
@@ -42,31 +56,22 @@ def _make_posterior(
             "sigma": rng.random(shape),
             "theta": rng.gamma(2, size=shape),
         },
-        model=Mixture(likelihood, prior),
-        resolved=likelihood.resolve(X),
+        model=spec.model,
+        resolved=spec.resolved,
         X=X,
         stats=[
             {
-                "gibbs": {
-                    "proposed": 120,
-                    "accepted": 17 + chain,
-                    "log_ratio_mean": float("nan"),
-                    "log_ratio_sd": 0.1,
-                    "seconds": 0.25,
-                }
+                "gibbs": MoveStatistics(
+                    proposed=120,
+                    accepted=17 + chain,
+                    seconds=0.25,
+                    mean_log_ratio=float("nan"),
+                    sd_log_ratio=0.1,
+                )
             }
             for chain in range(chains)
         ],
-        settings={
-            "sampler": "gibbs",
-            "draws": draws,
-            "warmup": 0,
-            "thin": 1,
-            "chains": chains,
-            "seed": 2**127 + seed,  # as large as the entropy that numpy gathers
-            "max_seconds": None,
-            "versions": {"mixwood": "0.1.0", "numpy": np.__version__},
-        },
+        settings={**spec.information, "max_seconds": None, **versions(), "seconds": 0.5},
     )
 
 

@@ -12,6 +12,7 @@ from mixwood.reference.families import dense
 
 
 def twin_of(likelihood, X, labels, prior, seed=0, subset=None):
+    """Return the twin's chain, where `chain_of` of conftest.py makes a compiled one."""
     checked = likelihood.check(X)
     model = mw.Mixture(likelihood.resolve(checked), prior)
     return GibbsChain(model, checked, labels, np.random.default_rng(seed), subset)
