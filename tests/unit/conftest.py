@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -121,6 +124,31 @@ def _damaged(state, rng, rounds):
 def damaged():
     """Return the function that damages bytes in many ways."""
     return _damaged
+
+
+@pytest.fixture
+def same_path():
+    """The environment for another Python that shall find the modules that this one finds."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+
+
+@pytest.fixture
+def run_program(same_path):
+    """Return a function that runs a program in another Python, and returns what it prints."""
+
+    def run(*arguments):
+        done = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            env=same_path,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
 
 
 @pytest.fixture

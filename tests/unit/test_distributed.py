@@ -62,8 +62,8 @@ def within_patience(interruptible):
     timer.cancel()
 
 
-@pytest.fixture(scope="module")
-def X(blobs):
+@pytest.fixture(scope="module", name="X")
+def _points(blobs):
     return blobs(2000)
 
 
@@ -150,10 +150,9 @@ def test_a_killed_worker_changes_nothing(client, tmp_path, X):
     ],
     ids=["missing", "width", "empty"],
 )
-@pytest.mark.parametrize(
-    "likelihood", [mw.Gaussian(), mw.Gaussian().resolve(X)], ids=["open", "explicit"]
-)
-def test_a_bad_partition_is_named(client, bad, message, likelihood, X):
+@pytest.mark.parametrize("explicit", [False, True], ids=["open", "explicit"])
+def test_a_bad_partition_is_named(client, bad, message, explicit, X):
+    likelihood = mw.Gaussian().resolve(X) if explicit else mw.Gaussian()
     parts = [dask.delayed(part) for part in (X[:50], bad, X[50:90])]
     array = da.concatenate([da.from_delayed(part, (np.nan, 2), dtype=float) for part in parts])
     with pytest.raises(ValueError, match=message):

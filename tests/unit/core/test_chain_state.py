@@ -20,7 +20,7 @@ from mixwood.likelihoods import (
     SphericalGaussian,
 )
 from mixwood.model import Mixture
-from mixwood.priors import NGGP
+from mixwood.priors import NGGP, DirichletProcess
 from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 from mixwood.testing import seed_of
 
@@ -149,7 +149,7 @@ def test_a_stopped_chain_is_not_saved():
 def test_states_of_other_chains_are_refused(sampler):
     states = {name: chain_over(sampler=name)[0].save_state() for name in SAMPLERS}
     states["other family"] = chain_over("Multinomial", sampler)[0].save_state()
-    states["other prior"] = chain_over(prior="DP", sampler=sampler)[0].save_state()
+    states["other prior"] = chain_over(prior=DirichletProcess(), sampler=sampler)[0].save_state()
     states["nothing"] = b""
     del states[sampler]
     for name, state in states.items():
