@@ -43,7 +43,7 @@ def test_what_is_no_run_is_named(mixwood, command):
 
 
 def test_the_output_must_be_a_file(mixwood, trees):
-    mw.sample(mw.Mixture(), trees[["x"]], draws=9, seed=1, progress=False).save("saved")
+    mw.sample(mw.Mixture(), trees[["x"]], draws=9, warmup=0, seed=1, progress=False).save("saved")
     Path("folder").mkdir()
     result = mixwood("report", "saved", "-o", "folder")
     assert result.exit_code == 2

@@ -103,7 +103,7 @@ def test_a_finished_run_gets_longer(mixwood, table, quick):
 
 
 def test_what_cannot_be_resumed_says_why(mixwood, trees):
-    mw.sample(mw.Mixture(), trees[["x"]], draws=9, seed=1, progress=False).save("saved")
+    mw.sample(mw.Mixture(), trees[["x"]], draws=9, warmup=0, seed=1, progress=False).save("saved")
     result = mixwood("resume", "saved")
     assert result.exit_code == 2
     assert "cannot be resumed" in result.stderr
