@@ -12,17 +12,7 @@ from scipy.sparse import csr_array
 import mixwood as mw
 from mixwood.reference import family_of
 from mixwood.reference.families import Family, dense
-
-PRIORS = {
-    "dp": mw.DirichletProcess(alpha=1.3),
-    "dp-random": mw.DirichletProcess(),
-    "nggp": mw.NGGP(alpha=0.8, sigma=0.4),
-    "nggp-random": mw.NGGP(),
-    "nggp-fixed-alpha": mw.NGGP(alpha=1.0),
-    "nig-random": mw.NormalizedInverseGaussian(),
-    "py": mw.PitmanYor(theta=0.9, sigma=0.3),
-    "py-random": mw.PitmanYor(),
-}
+from tests.conftest import PRIORS
 
 # data for which many partitions are likely (else a wrong sampler may pass), with missing entries
 HOLE = np.nan

@@ -17,13 +17,11 @@ from mixwood.reference.prediction import log_predictive_terms
 from mixwood.reference.priors import Parameters
 from mixwood.testing import all_partitions, enumerate_posterior, seed_of
 from mixwood.testing.enumeration import cluster_sizes
+from tests.conftest import PRIORS
 
-PRIORS = {
-    "dp": mw.DirichletProcess(alpha=1.3),
-    "nggp": mw.NGGP(alpha=0.8, sigma=0.4),
-    "nig": mw.NormalizedInverseGaussian(alpha=1.5),
-    "py": mw.PitmanYor(theta=0.9, sigma=0.3),
-}
+# Those whose parameters are all fixed: the grid is over u alone.
+FIXED = {name: PRIORS[name] for name in ("dp", "nggp", "py")}
+FIXED["nig"] = mw.NormalizedInverseGaussian(alpha=1.5)
 
 
 def resolved_model(likelihood, prior, X):
@@ -92,9 +90,9 @@ def split(X):
     return X[:4], X
 
 
-@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("prior", FIXED)
 def test_log_density_is_a_ratio_of_evidences(small_case, prior):
-    model, X = resolved_model(small_case[0], PRIORS[prior], small_case[1])
+    model, X = resolved_model(small_case[0], FIXED[prior], small_case[1])
     train, new = split(X)
     state, masses = states_with_weights(model, train)
     posterior = posterior_of(model, train, state)
@@ -108,7 +106,7 @@ def test_log_density_is_a_ratio_of_evidences(small_case, prior):
 
 @pytest.mark.parametrize("prior", ["nggp", "nig"])
 def test_normalizing_in_each_draw_would_be_noticed(cases, prior):
-    model, X = resolved_model(cases["gaussian"][0], PRIORS[prior], cases["gaussian"][1])
+    model, X = resolved_model(cases["gaussian"][0], FIXED[prior], cases["gaussian"][1])
     train, new = split(X)
     state, masses = states_with_weights(model, train)
     posterior = posterior_of(model, train, state)
@@ -156,7 +154,7 @@ def test_compiled_parts_are_those_of_the_twin(small_case, small_prior, request):
 def test_it_integrates_to_one(prior, seed):
     rng = np.random.default_rng(seed)
     X = np.concatenate([rng.normal(-2, 0.5, 20), rng.normal(3, 1, 15)])[:, None]
-    model = mw.Mixture(mw.Gaussian(), PRIORS[prior])
+    model = mw.Mixture(mw.Gaussian(), FIXED[prior])
     post = mw.sample(model, X, draws=30, warmup=30, chains=2, seed=1, progress=False)
     # heavy tails: on x = sinh(t) the density falls like exp(-nu |t|)
     t = np.arange(-12, 12, 0.02)
@@ -176,7 +174,7 @@ def test_it_integrates_to_one_in_the_plane(seed):
 
 
 def test_counts_sum_to_one(cases):
-    model, X = resolved_model(mw.Multinomial(beta=0.5), PRIORS["nggp"], cases["multinomial"][1])
+    model, X = resolved_model(mw.Multinomial(beta=0.5), FIXED["nggp"], cases["multinomial"][1])
     post = mw.sample(model, X, draws=20, warmup=10, chains=1, seed=1, progress=False)
     rows = [[a, b, 4 - a - b] for a in range(5) for b in range(5 - a)]
     assert np.exp(post.log_density(rows)).sum() == pytest.approx(1, abs=1e-10)

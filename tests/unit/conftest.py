@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+from mixwood._support.versions import versions
+from mixwood.core import MoveStatistics, make_chain
 from mixwood.likelihoods import Gaussian
 from mixwood.model import Mixture
 from mixwood.posterior.posterior import Posterior
 from mixwood.priors import NGGP
+from mixwood.run_spec import RunSpec
+from mixwood.samplers import Gibbs
 from mixwood.sampling import chain as chains
 
 
@@ -31,6 +38,18 @@ def _make_posterior(
     X = likelihood.check(rng.normal(size=(items, 2)) if X is None else X)
     shape = (chains, draws)
     labels = in_order_of_appearance(rng.integers(0, clusters, (*shape, X.shape[0])))
+    spec = RunSpec(
+        model=Mixture(likelihood, prior),
+        resolved=likelihood.resolve(X),
+        data=X,
+        sampler=Gibbs(),
+        init="one",
+        seed=np.random.SeedSequence(2**127 + seed),  # as large as the entropy that numpy gathers
+        warmup=0,
+        draws=draws,
+        thin=1,
+        chains=chains,
+    )
     return Posterior(
         labels=labels,
         log_joint=rng.normal(-100, 5, shape),
@@ -40,31 +59,22 @@ def _make_posterior(
             "sigma": rng.random(shape),
             "theta": rng.gamma(2, size=shape),
         },
-        model=Mixture(likelihood, prior),
-        resolved=likelihood.resolve(X),
+        model=spec.model,
+        resolved=spec.resolved,
         X=X,
         stats=[
             {
-                "gibbs": {
-                    "proposed": 120,
-                    "accepted": 17 + chain,
-                    "log_ratio_mean": float("nan"),
-                    "log_ratio_sd": 0.1,
-                    "seconds": 0.25,
-                }
+                "gibbs": MoveStatistics(
+                    proposed=120,
+                    accepted=17 + chain,
+                    seconds=0.25,
+                    mean_log_ratio=float("nan"),
+                    sd_log_ratio=0.1,
+                )
             }
             for chain in range(chains)
         ],
-        settings={
-            "sampler": "gibbs",
-            "draws": draws,
-            "warmup": 0,
-            "thin": 1,
-            "chains": chains,
-            "seed": 2**127 + seed,  # as large as the entropy that numpy gathers
-            "max_seconds": None,
-            "versions": {"mixwood": "0.1.0", "numpy": np.__version__},
-        },
+        settings={**spec.information, "max_seconds": None, **versions(), "seconds": 0.5},
     )
 
 
@@ -72,6 +82,18 @@ def _make_posterior(
 def make_posterior():
     """Return the function that makes a posterior by hand."""
     return _make_posterior
+
+
+def _chain_of(likelihood, X, labels, prior=None, seed=0, sampler=None):
+    X = likelihood.check(X)
+    model = Mixture(likelihood.resolve(X), prior or NGGP())
+    return make_chain(model, X, labels, np.random.PCG64(seed), sampler or Gibbs())
+
+
+@pytest.fixture
+def chain_of():
+    """Return the function that makes a compiled chain, by default of `Gibbs` under an `NGGP`."""
+    return _chain_of
 
 
 def _damaged(state, rng, rounds):
@@ -102,6 +124,31 @@ def _damaged(state, rng, rounds):
 def damaged():
     """Return the function that damages bytes in many ways."""
     return _damaged
+
+
+@pytest.fixture
+def same_path():
+    """The environment for another Python that shall find the modules that this one finds."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+
+
+@pytest.fixture
+def run_program(same_path):
+    """Return a function that runs a program in another Python, and returns what it prints."""
+
+    def run(*arguments):
+        done = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            env=same_path,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
 
 
 @pytest.fixture

@@ -62,15 +62,12 @@ def within_patience(interruptible):
     timer.cancel()
 
 
-def blobs(n, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, 2)) + 12 * rng.integers(0, 4, n)[:, None]
+@pytest.fixture(scope="module", name="X")
+def _points(blobs):
+    return blobs(2000)
 
 
-X = blobs(2000)
-
-
-def test_the_leaves_are_those_of_the_partitions(client):
+def test_the_leaves_are_those_of_the_partitions(client, X):
     """What the workers build is what one machine builds, whoever does it."""
     array = da.from_array(X, chunks=(500, 1))  # columns apart, too
     found = distributed.build_leaves(mw.Mixture(), array, leaves_per_partition=30, seed=1)
@@ -95,7 +92,7 @@ def test_the_leaves_are_those_of_the_partitions(client):
     np.testing.assert_allclose(densities.compute(), post.log_density(X), rtol=1e-9)
 
 
-def test_densities_of_some_of_the_draws(client):
+def test_densities_of_some_of_the_draws(client, X):
     array = da.from_array(X, chunks=(500, 2))
     found = distributed.build_leaves(mw.Mixture(), array, leaves_per_partition=30, seed=1)
     for post in (mw.sample(mw.Mixture(), data, **FAST) for data in (found.leaves, X[:200])):
@@ -106,7 +103,7 @@ def test_densities_of_some_of_the_draws(client):
             distributed.log_density(post, array, draws=0)
 
 
-def test_data_frames(client):
+def test_data_frames(client, X):
     frame = dd.from_pandas(pd.DataFrame(X, columns=["x", "y"]), npartitions=3)
     found = distributed.build_leaves(mw.Mixture(), frame, leaves_per_partition=30, seed=1)
     assert found.leaves.n_items == 2000
@@ -128,7 +125,7 @@ def killing(block, marker):
     raise AssertionError("not reached")
 
 
-def test_a_killed_worker_changes_nothing(client, tmp_path):
+def test_a_killed_worker_changes_nothing(client, tmp_path, X):
     array = da.from_array(X, chunks=(500, 2))
     expected = distributed.build_leaves(mw.Mixture(), array, leaves_per_partition=30, seed=1)
     rows = expected.leaf_of_row.compute()
@@ -153,17 +150,16 @@ def test_a_killed_worker_changes_nothing(client, tmp_path):
     ],
     ids=["missing", "width", "empty"],
 )
-@pytest.mark.parametrize(
-    "likelihood", [mw.Gaussian(), mw.Gaussian().resolve(X)], ids=["open", "explicit"]
-)
-def test_a_bad_partition_is_named(client, bad, message, likelihood):
+@pytest.mark.parametrize("explicit", [False, True], ids=["open", "explicit"])
+def test_a_bad_partition_is_named(client, bad, message, explicit, X):
+    likelihood = mw.Gaussian().resolve(X) if explicit else mw.Gaussian()
     parts = [dask.delayed(part) for part in (X[:50], bad, X[50:90])]
     array = da.concatenate([da.from_delayed(part, (np.nan, 2), dtype=float) for part in parts])
     with pytest.raises(ValueError, match=message):
         distributed.build_leaves(mw.Mixture(likelihood), array, leaves_per_partition=10)
 
 
-def test_wrong_arguments():
+def test_wrong_arguments(X):
     with pytest.raises(TypeError, match="X must be a Dask array"):
         distributed.build_leaves(mw.Mixture(), X)
     with pytest.raises(TypeError, match="X must be a Dask array"):
@@ -179,7 +175,7 @@ def test_wrong_arguments():
 # --- chains on a cluster
 
 
-def test_chains_on_dask_are_those_of_threads(client):
+def test_chains_on_dask_are_those_of_threads(client, X):
     post = mw.sample(mw.Mixture(), X[:60], **FAST)
     with joblib.parallel_config("dask"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -198,7 +194,7 @@ class CountedArray(np.ndarray):
         return np.asarray(self).__reduce_ex__(protocol)
 
 
-def test_data_are_sent_once_to_dask(client):
+def test_data_are_sent_once_to_dask(client, X):
     from mixwood.run_spec import RunSpec
     from mixwood.sampling.executor import Job, run_in_memory
 

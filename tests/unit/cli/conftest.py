@@ -29,7 +29,7 @@ def mixwood(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def blobs():
+def trees():
     """A table of two numbers and the cluster that each row was drawn from."""
     rng = np.random.default_rng(seed_of("blobs"))
     kinds = np.repeat(["ash", "birch", "fir"], 12)
@@ -39,8 +39,8 @@ def blobs():
 
 
 @pytest.fixture
-def table(tmp_path, blobs):
+def table(tmp_path, trees):
     """The same in a file."""
     path = tmp_path / "trees.csv"
-    blobs.to_csv(path, index=False)
+    trees.to_csv(path, index=False)
     return path

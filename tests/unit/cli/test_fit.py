@@ -44,10 +44,10 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_every_format_is_clustered(mixwood, blobs, quick, name):
+def test_every_format_is_clustered(mixwood, trees, quick, name):
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
-    WRITERS[name](name, blobs[["x", "y2"]].to_numpy())
+    WRITERS[name](name, trees[["x", "y2"]].to_numpy())
     result = mixwood("fit", name, *quick, "--no-report", "--json")
     assert result.exit_code == 0, result.output
     outcome = json.loads(result.stdout)
@@ -88,10 +88,10 @@ def test_a_whole_run(mixwood, table, quick):
     assert posterior.settings["seed"]["entropy"] == 1
 
 
-def test_the_draws_are_those_of_sample(mixwood, table, blobs, quick):
+def test_the_draws_are_those_of_sample(mixwood, table, trees, quick):
     mixwood("fit", table, "--columns", "x,y2", *quick, "--no-report", "--prior", "DP")
     model = mw.Mixture(mw.Gaussian(), mw.DirichletProcess())
-    X = blobs[["x", "y2"]]
+    X = trees[["x", "y2"]]
     expected = mw.sample(model, X, draws=20, warmup=10, chains=2, seed=1, progress=False)
     np.testing.assert_array_equal(mw.load("trees-run").labels, expected.labels)
 

@@ -22,8 +22,8 @@ def test_a_report_is_made_anew(mixwood, table, quick):
     assert Path("else.html").stat().st_size > 10_000
 
 
-def test_a_posterior_saved_from_python_has_a_report_too(mixwood, blobs):
-    X = blobs[["x", "y2"]]
+def test_a_posterior_saved_from_python_has_a_report_too(mixwood, trees):
+    X = trees[["x", "y2"]]
     mw.sample(mw.Mixture(), X, draws=20, chains=2, seed=1, progress=False).save("saved")
     result = mixwood("report", "saved")
     assert result.exit_code == 0, result.output
@@ -42,8 +42,8 @@ def test_what_is_no_run_is_named(mixwood, command):
     assert not list(Path("empty").iterdir())
 
 
-def test_the_output_must_be_a_file(mixwood, blobs):
-    mw.sample(mw.Mixture(), blobs[["x"]], draws=9, seed=1, progress=False).save("saved")
+def test_the_output_must_be_a_file(mixwood, trees):
+    mw.sample(mw.Mixture(), trees[["x"]], draws=9, warmup=0, seed=1, progress=False).save("saved")
     Path("folder").mkdir()
     result = mixwood("report", "saved", "-o", "folder")
     assert result.exit_code == 2

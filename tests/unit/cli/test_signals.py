@@ -69,7 +69,7 @@ def test_a_signal_ends_the_run_which_can_go_on(mixwood, table, tmp_path, number,
     assert "stopped by" in Path("run/run.log").read_text()
 
 
-def test_after_a_kill_the_draws_are_those_of_a_run_never_stopped(mixwood, table, blobs, tmp_path):
+def test_after_a_kill_the_draws_are_those_of_a_run_never_stopped(mixwood, table, trees, tmp_path):
     running = started(tmp_path, "--label", "x")
     running.kill()
     running.communicate()
@@ -81,7 +81,7 @@ def test_after_a_kill_the_draws_are_those_of_a_run_never_stopped(mixwood, table,
     assert outcome["adjusted_rand"] is not None
     whole = mw.sample(
         mw.Mixture(),
-        blobs[["y2"]],
+        trees[["y2"]],
         draws=outcome["draws"],
         warmup=5,
         thin=100,
@@ -102,8 +102,8 @@ def test_a_finished_run_gets_longer(mixwood, table, quick):
     np.testing.assert_array_equal(after[:, :20], before)
 
 
-def test_what_cannot_be_resumed_says_why(mixwood, blobs):
-    mw.sample(mw.Mixture(), blobs[["x"]], draws=9, seed=1, progress=False).save("saved")
+def test_what_cannot_be_resumed_says_why(mixwood, trees):
+    mw.sample(mw.Mixture(), trees[["x"]], draws=9, warmup=0, seed=1, progress=False).save("saved")
     result = mixwood("resume", "saved")
     assert result.exit_code == 2
     assert "cannot be resumed" in result.stderr

@@ -47,8 +47,8 @@ def test_progress_shows_in_a_terminal_and_results_stay_apart(command, table, tmp
     assert json.loads(result)["n_clusters"] >= 1
 
 
-def test_no_progress_in_a_file(command, table, tmp_path):
-    arguments = ["fit", "trees.csv", "--exclude", "kind", "--draws", "20", "--no-report"]
+def test_no_progress_in_a_file(command, table, quick, tmp_path):
+    arguments = ["fit", "trees.csv", "--exclude", "kind", "--no-report", *quick]
     done = subprocess.run(
         [*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
     )

@@ -9,17 +9,13 @@ import mixwood as mw
 from mixwood import _core
 from mixwood.core import bind_family, make_chain
 
+#: Fixed, for what is computed by hand.
+PRIOR = mw.NGGP(1.0, 0.4)
 
-def resolved(likelihood, X, prior=None):
+
+def resolved(likelihood, X):
     X = likelihood.check(X)
-    prior = mw.NGGP(1.0, 0.4) if prior is None else prior
-    return mw.Mixture(likelihood.resolve(X), prior), X
-
-
-def chain_of(likelihood, X, labels, prior=None, seed=0, sampler=None):
-    model, X = resolved(likelihood, X, prior)
-    labels = np.asarray(labels, dtype=np.int32)
-    return make_chain(model, X, labels, np.random.PCG64(seed), sampler or mw.Gibbs())
+    return mw.Mixture(likelihood.resolve(X), PRIOR), X
 
 
 def test_density_alone_is_the_marginal_of_one_row(family_case):
@@ -36,11 +32,11 @@ def test_subtracting_undoes_merging(family_case):
         assert family.log_marginal_of(left) == pytest.approx(family.log_marginal(rest), abs=1e-9)
 
 
-def test_gibbs_weights_are_ratios_of_marginals(family_case):
+def test_gibbs_weights_are_ratios_of_marginals(family_case, chain_of):
     """Blocked kernels and leave-one-out shortcuts against marginals from scratch."""
     likelihood, X = family_case(40)
     labels = np.arange(40) % 4
-    chain = chain_of(likelihood, X, labels)
+    chain = chain_of(likelihood, X, labels, PRIOR)
     model, X = resolved(likelihood, X)
     family = bind_family(model, X)
     state = chain.state()
@@ -56,13 +52,13 @@ def test_gibbs_weights_are_ratios_of_marginals(family_case):
         np.testing.assert_allclose(chain.log_weights(row), expected, atol=1e-8)
 
 
-def test_a_row_alone_cannot_join_itself(family_case):
+def test_a_row_alone_cannot_join_itself(family_case, chain_of):
     likelihood, X = family_case(5)
-    chain = chain_of(likelihood, X, [0, 1, 1, 2, 2])
+    chain = chain_of(likelihood, X, [0, 1, 1, 2, 2], PRIOR)
     assert chain.log_weights(0)[0] == -np.inf
 
 
-def test_books_are_right_after_many_sweeps(family_case, prior):
+def test_books_are_right_after_many_sweeps(family_case, prior, chain_of):
     likelihood, X = family_case(60)
     chain = chain_of(likelihood, X, np.zeros(60), prior)
     for _ in range(30):
@@ -70,9 +66,9 @@ def test_books_are_right_after_many_sweeps(family_case, prior):
         chain.check()
 
 
-def test_log_joint_is_the_formula(family_case):
+def test_log_joint_is_the_formula(family_case, chain_of):
     likelihood, X = family_case(15)
-    chain = chain_of(likelihood, X, np.arange(15) % 3)
+    chain = chain_of(likelihood, X, np.arange(15) % 3, PRIOR)
     chain.iterate(5)
     state = chain.state()
     family = bind_family(*resolved(likelihood, X))
@@ -88,24 +84,24 @@ def test_log_joint_is_the_formula(family_case):
 
 
 @pytest.mark.parametrize("start", ["one", "singletons", "pairs"])
-def test_starts_are_taken_as_they_are(start):
+def test_starts_are_taken_as_they_are(start, chain_of):
     X = np.random.default_rng(0).normal(size=(8, 2))
     labels = {"one": np.zeros(8), "singletons": np.arange(8), "pairs": np.arange(8) // 2}[start]
-    chain = chain_of(mw.Gaussian(), X, labels)
+    chain = chain_of(mw.Gaussian(), X, labels, PRIOR)
     np.testing.assert_array_equal(chain.state()["labels"], labels)
     chain.check()
 
 
-def test_a_subset_sweep_visits_that_many_rows():
+def test_a_subset_sweep_visits_that_many_rows(chain_of):
     X = np.random.default_rng(0).normal(size=(50, 2))
-    chain = chain_of(mw.Gaussian(), X, np.zeros(50), sampler=mw.Gibbs(subset=7))
+    chain = chain_of(mw.Gaussian(), X, np.zeros(50), PRIOR, sampler=mw.Gibbs(subset=7))
     chain.iterate(10)
     report = {r["move"]: r for r in chain.reports()}["gibbs"]
     assert report["proposed"] == 70
     assert 0 < report["accepted"] <= 70
 
 
-def test_state_can_be_set_and_read_back():
+def test_state_can_be_set_and_read_back(chain_of):
     X = np.random.default_rng(0).normal(size=(6, 2))
     chain = chain_of(mw.Gaussian(), X, np.zeros(6), mw.PitmanYor())
     labels = np.array([0, 1, 0, 2, 2, 1], dtype=np.int32)
@@ -120,7 +116,7 @@ def test_state_can_be_set_and_read_back():
     )
 
 
-def test_a_huge_u_gives_finite_joints():
+def test_a_huge_u_gives_finite_joints(chain_of):
     """With a random mass, u runs to where exp overflows: everything stays in logs."""
     X = np.random.default_rng(0).normal(size=(6, 2))
     chain = chain_of(mw.Gaussian(), X, np.zeros(6), mw.NGGP())
@@ -130,7 +126,7 @@ def test_a_huge_u_gives_finite_joints():
     assert np.isfinite(chain.log_joint())
 
 
-def test_the_core_refuses_what_would_read_outside_its_arrays():
+def test_the_core_refuses_what_would_read_outside_its_arrays(chain_of):
     rows = np.zeros((3, 2))
     with pytest.raises(ValueError, match="d x d"):
         _core.gaussian(rows, 0.1, 8.0, np.eye(3))
@@ -151,7 +147,7 @@ def test_the_core_refuses_what_would_read_outside_its_arrays():
         family.log_marginal_of(np.array([-1.0, 0.0, 0.0, 0.0]))
     with pytest.raises(ValueError, match="statistic"):
         family.log_marginal_of(np.zeros(1))
-    chain = chain_of(mw.Gaussian(), np.eye(3), [0, 0, 1])
+    chain = chain_of(mw.Gaussian(), np.eye(3), [0, 0, 1], PRIOR)
     for labels in ([0, 1], [0, 0, 3], [0, 0, -1]):
         with pytest.raises(ValueError, match="labels"):
             chain.set_state(np.array(labels, dtype=np.int32), 0.0, 0.0, 0.5, 0.0)
@@ -159,10 +155,10 @@ def test_the_core_refuses_what_would_read_outside_its_arrays():
         chain.log_weights(3)
 
 
-def test_ordinates_of_two_rows_by_hand():
+def test_ordinates_of_two_rows_by_hand(chain_of):
     """n = 2: p(x_0 | x_1, u) = u/tau {(1-sigma) P(x_0 | x_1) + alpha sigma tau^sigma P(x_0)}."""
     X = np.array([[0.0], [1.0]])
-    chain = chain_of(mw.Gaussian(), X, [0, 1])
+    chain = chain_of(mw.Gaussian(), X, [0, 1], PRIOR)
     family = bind_family(*resolved(mw.Gaussian(), X))
     v = chain.state()["log_u"]
     tau = 1 + np.exp(v)
@@ -172,9 +168,9 @@ def test_ordinates_of_two_rows_by_hand():
     assert chain.log_ordinates()[0] == pytest.approx(np.log(expected), abs=1e-10)
 
 
-def test_a_refused_state_changes_nothing():
+def test_a_refused_state_changes_nothing(chain_of):
     X = np.random.default_rng(0).normal(size=(4, 2))
-    chain = chain_of(mw.Gaussian(), X, np.zeros(4))
+    chain = chain_of(mw.Gaussian(), X, np.zeros(4), PRIOR)
     with pytest.raises(ValueError, match="labels"):
         chain.set_state(np.array([0, 0, 9, 0], dtype=np.int32), 0.0, 0.0, 0.5, 0.0)
     chain.check()
@@ -182,9 +178,9 @@ def test_a_refused_state_changes_nothing():
     chain.check()
 
 
-def test_a_weight_that_is_not_a_number_is_an_error():
+def test_a_weight_that_is_not_a_number_is_an_error(chain_of):
     X = np.random.default_rng(0).normal(size=(4, 2))
-    chain = chain_of(mw.Gaussian(), X, np.arange(4) % 2)
+    chain = chain_of(mw.Gaussian(), X, np.arange(4) % 2, PRIOR)
     chain.set_state(np.array([0, 1, 0, 1], dtype=np.int32), 0.0, np.nan, 0.5, 0.0)
     with pytest.raises(RuntimeError, match="not numbers"):
         chain.iterate()

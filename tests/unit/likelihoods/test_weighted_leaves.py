@@ -15,11 +15,6 @@ from mixwood.likelihoods.weighted_leaves import chosen_items, item_sizes, log_co
 FAST = {"draws": 5, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
 
 
-def blobs(n, d=2, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, d)) + 12 * rng.integers(0, 4, n)[:, None]
-
-
 def leaves_of(likelihood, X, max_leaves=15):
     likelihood, X = likelihood.fitted_to(X)
     return mw.stream_leaves(mw.Mixture(likelihood), [X], max_leaves=max_leaves, seed=1), X
@@ -30,7 +25,7 @@ def dense(X):
 
 
 @pytest.mark.parametrize("ask", ["log_density", "predict", "predict_proba"])
-def test_rows_of_another_width_are_refused(ask):
+def test_rows_of_another_width_are_refused(ask, blobs):
     """Also those as wide as sums and statistic together: 4 + 6 for Gaussians in the plane."""
     leaves, X = leaves_of(mw.Gaussian(), blobs(200))
     post = mw.sample(mw.Mixture(), leaves, **FAST)
@@ -56,7 +51,7 @@ def test_a_posterior_has_the_leaves_and_the_likelihood_of_the_rows(family_case):
     assert post.sample_predictive(3, seed=1).shape == (3, X.shape[1])
 
 
-def test_columns_of_a_table_keep_their_names():
+def test_columns_of_a_table_keep_their_names(blobs):
     X = blobs(120)
     table = pd.DataFrame({"x": X[:, 0], "kind": np.where(X[:, 1] > 6, "a", "b")})
     model = mw.Mixture(mw.Product({"x": mw.Gaussian(), "kind": mw.Categorical()}))
@@ -67,7 +62,7 @@ def test_columns_of_a_table_keep_their_names():
     assert post.predict(table[:4]).shape == (4,)
 
 
-def test_leaves_cannot_be_written_to():
+def test_leaves_cannot_be_written_to(blobs):
     leaves, _ = leaves_of(mw.Gaussian(), blobs(50))
     for name in ("sizes", "log_constants", "log_apart", "weights", "statistics"):
         with pytest.raises(ValueError, match="read-only"):
@@ -101,7 +96,7 @@ def test_some_of_the_leaves(family_case):
         ({"likelihood": mw.Gaussian()}, "likelihood must be one with explicit parameters"),
     ],
 )
-def test_wrong_leaves_are_refused(change, message):
+def test_wrong_leaves_are_refused(change, message, blobs):
     leaves = chosen_items(leaves_of(mw.Gaussian(), blobs(50))[0], np.arange(2))
     with pytest.raises(ValueError, match=message):
         replace(leaves, **change)
@@ -149,7 +144,7 @@ def test_means_of_rows_come_from_statistics(family_case):
         np.testing.assert_allclose(mean, expected, atol=1e-9)
 
 
-def test_shares_of_codes_stand_where_the_column_was():
+def test_shares_of_codes_stand_where_the_column_was(blobs):
     X = np.column_stack([blobs(40)[:, 0], np.arange(40) % 3, np.arange(40.0)])
     likelihood = mw.Product({(2, 0): mw.DiagonalGaussian(), 1: mw.Categorical()})
     likelihood, X = likelihood.fitted_to(X)

@@ -211,6 +211,11 @@ def test_overview_shows_every_item_and_every_draw(make_posterior, d):
 # --- weighted leaves
 
 
+@pytest.fixture
+def blobs_of(blobs):
+    return lambda d: blobs(150, d, seed=5, clusters=3, apart=9)
+
+
 def leaves_and_posterior(likelihood, X, max_leaves=12):
     model = mw.Mixture(likelihood)
     leaves = mw.stream_leaves(model, [X], max_leaves=max_leaves, seed=1)
@@ -218,12 +223,7 @@ def leaves_and_posterior(likelihood, X, max_leaves=12):
     return leaves, mw.sample(model, leaves, **fast)
 
 
-def blobs_of(d):
-    rng = np.random.default_rng(5)
-    return rng.normal(size=(150, d)) + 9 * rng.integers(0, 3, (150, 1))
-
-
-def test_leaves_are_drawn_at_their_means_and_as_large_as_their_rows_are_many():
+def test_leaves_are_drawn_at_their_means_and_as_large_as_their_rows_are_many(blobs_of):
     X = blobs_of(2)
     leaves, posterior = leaves_and_posterior(Gaussian(), X)
     axes = plot_clusters(posterior, ax=new_axes())
@@ -239,7 +239,7 @@ def test_leaves_are_drawn_at_their_means_and_as_large_as_their_rows_are_many():
     assert len(contours(axes)) == 1
 
 
-def test_bars_of_leaves_count_rows():
+def test_bars_of_leaves_count_rows(blobs_of):
     X = blobs_of(1)
     leaves, posterior = leaves_and_posterior(Gaussian(), X)
     axes = plot_clusters(posterior, ax=new_axes())
@@ -251,7 +251,7 @@ def test_bars_of_leaves_count_rows():
         assert sum(bar.get_height() * bar.get_width() for bar in own) == pytest.approx(share)
 
 
-def test_components_of_leaves_are_those_of_rows_at_their_means():
+def test_components_of_leaves_are_those_of_rows_at_their_means(blobs_of):
     X = blobs_of(4) * [1, 10, 100, 1]
     leaves, posterior = leaves_and_posterior(Gaussian(), X)
     plane = plane_of(posterior, np.arange(leaves.n_leaves))

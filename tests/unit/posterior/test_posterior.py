@@ -17,7 +17,8 @@ from mixwood.model import Mixture
 from mixwood.posterior.posterior import Posterior
 from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
 
-PRIORS = {
+# prior, its parameters, those of them that are random
+PARAMETERS = {
     "DP": (DirichletProcess(), ("alpha",), ("alpha",)),
     "DP fixed": (DirichletProcess(alpha=1.5), ("alpha",), ()),
     "NGGP": (NGGP(), ("alpha", "sigma"), ("alpha", "sigma")),
@@ -43,9 +44,9 @@ def test_shapes_and_types(make_posterior):
     np.testing.assert_array_equal(posterior.n_clusters, expected)
 
 
-@pytest.mark.parametrize("case", PRIORS)
+@pytest.mark.parametrize("case", PARAMETERS)
 def test_parameters_are_those_of_the_prior(make_posterior, case):
-    prior, has, random = PRIORS[case]
+    prior, has, random = PARAMETERS[case]
     assert prior.random_parameters == random
     posterior = make_posterior(prior=prior)
     assert set(posterior.parameters) == {"log_alpha" if p == "alpha" else p for p in random}

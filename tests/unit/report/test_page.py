@@ -71,14 +71,15 @@ def without_pictures(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def blobs():
+def three_classes():
+    """Twenty rows of each of three classes, in order: the page compares with them."""
     rng = np.random.default_rng(seed_of("blobs"))
     return rng.normal(size=(60, 2)) + 9 * np.repeat(np.arange(3), 20)[:, None]
 
 
 @pytest.fixture(scope="module")
-def posterior(blobs):
-    return fitted(blobs, mw.Gaussian(), "page")
+def posterior(three_classes):
+    return fitted(three_classes, mw.Gaussian(), "page")
 
 
 @pytest.fixture(scope="module")
@@ -130,10 +131,10 @@ def test_nothing_comes_from_outside(text, page):
     assert "script-src 'sha256-" in policy
 
 
-def test_the_names_of_others_are_only_text(blobs):
+def test_the_names_of_others_are_only_text(three_classes):
     import pandas as pd
 
-    posterior = fitted(pd.DataFrame(blobs, columns=[EVIL, "b"]), mw.Gaussian(), "evil")
+    posterior = fitted(pd.DataFrame(three_classes, columns=[EVIL, "b"]), mw.Gaussian(), "evil")
     known = Known(EVIL, [0] * 60, [EVIL])
     about = About(EVIL, EVIL, known, None, {EVIL: EVIL}, EVIL)
     text = render(posterior, about, EVIL)
@@ -234,8 +235,8 @@ def test_categories_that_are_numbers_are_shown_as_they_are():
     assert not re.search("2,00[79]", page)
 
 
-def test_a_run_over_leaves_tells_of_rows_and_leaves(blobs):
-    leaves = mw.stream_leaves(mw.Mixture(), [blobs], max_leaves=12, seed=1)
+def test_a_run_over_leaves_tells_of_rows_and_leaves(three_classes):
+    leaves = mw.stream_leaves(mw.Mixture(), [three_classes], max_leaves=12, seed=1)
     post = fitted(leaves, mw.Gaussian(), "leaves")
     page = Page(render(post, About("x")))
     assert f"60 rows and 2 columns (in {leaves.n_leaves} weighted leaves)" in page.text

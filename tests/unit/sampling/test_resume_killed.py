@@ -19,29 +19,15 @@ SAMPLERS = ("Tree", "Gibbs", "SplitMerge", "PaperTree", "Slice")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 
 
-def run_program(*arguments):
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    done = subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.parametrize("case", ["Gaussian-Tree", "Multinomial-Gibbs", "Gaussian-PaperTree"])
-def test_a_killed_run_goes_on_with_the_same_draws(case, tmp_path):
+def test_a_killed_run_goes_on_with_the_same_draws(case, tmp_path, run_program):
     assert "killed" in run_program(PROGRAM, tmp_path, case, seed_of(f"killed {case}") % 1000, 2)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("family", ["Gaussian", "Multinomial"])
-def test_runs_killed_a_hundred_times(family, sampler, tmp_path):
+def test_runs_killed_a_hundred_times(family, sampler, tmp_path, run_program):
     case = f"{family}-{sampler}"
     killed = run_program(PROGRAM, tmp_path, case, seed_of(f"often {case}") % 1000, 10)
     assert int(killed.split()[1]) >= 1
@@ -92,7 +78,7 @@ def whole():
     return mw.sample(mw.Mixture(), X[::10], progress=False, **options)
 
 
-def test_a_file_that_cannot_grow(tmp_path, whole):
+def test_a_file_that_cannot_grow(tmp_path, whole, run_program):
     resource = pytest.importorskip("resource")
     assert resource.RLIMIT_FSIZE is not None
     run = tmp_path / "run"
@@ -100,7 +86,7 @@ def test_a_file_that_cannot_grow(tmp_path, whole):
     assert_resumable(run, message, whole)
 
 
-def test_a_full_disk(tmp_path, whole):
+def test_a_full_disk(tmp_path, whole, run_program):
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
@@ -125,12 +111,9 @@ mw.sample(mw.Mixture(), X, draws=10**7, warmup=0, chains=1, seed=4, init="one", 
 """
 
 
-def test_two_processes_on_one_folder(tmp_path):
+def test_two_processes_on_one_folder(tmp_path, same_path):
     run = tmp_path / "run"
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(run)], env=os.environ | {"PYTHONPATH": path}
-    ) as other:
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(run)], env=same_path) as other:
         try:
             while not (run / "chains/0/lock").exists():
                 assert other.poll() is None

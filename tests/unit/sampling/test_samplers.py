@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.core import make_chain
 from mixwood.samplers import as_sampler
 
 SAMPLERS = [mw.SplitMerge(), mw.SplitMerge(scans=1, subset=5), mw.Slice(), mw.Tree(9, 9, 9, 7)]
@@ -17,13 +16,6 @@ FAST = {"draws": 15, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
 @pytest.fixture(params=SAMPLERS, ids=str)
 def sampler(request):
     return request.param
-
-
-def chain_of(sampler, likelihood, X, labels, prior=None, seed=0):
-    X = likelihood.check(X)
-    model = mw.Mixture(likelihood.resolve(X), prior or mw.NGGP())
-    labels = np.asarray(labels, dtype=np.int32)
-    return make_chain(model, X, labels, np.random.PCG64(seed), sampler)
 
 
 def test_samplers_by_name():
@@ -46,10 +38,10 @@ def test_wrong_arguments_of_split_merge(arguments, error, match):
         mw.SplitMerge(**arguments)
 
 
-def test_the_core_refuses_wrong_options(monkeypatch):
+def test_the_core_refuses_wrong_options(monkeypatch, chain_of):
     monkeypatch.setattr(mw.SplitMerge, "options", lambda *_: {"scans": -1, "subset": 0})
     with pytest.raises(ValueError, match="option"):
-        chain_of(mw.SplitMerge(), mw.Gaussian(), X, np.zeros(40))
+        chain_of(mw.Gaussian(), X, np.zeros(40), sampler=mw.SplitMerge())
 
 
 def test_slice_refuses_a_likelihood_without_atoms(monkeypatch):
@@ -61,16 +53,18 @@ def test_slice_refuses_a_likelihood_without_atoms(monkeypatch):
         mw.sample(mw.Mixture(), X, "slice", **FAST)
 
 
-def test_books_are_right_after_many_iterations(sampler, family_case):
+def test_books_are_right_after_many_iterations(sampler, family_case, chain_of):
     likelihood, X = family_case(60)
-    chain = chain_of(sampler, likelihood, X, np.zeros(60))
+    chain = chain_of(likelihood, X, np.zeros(60), sampler=sampler)
     for _ in range(20):
         chain.iterate(10)
         chain.check()
 
 
-def test_books_are_right_where_clusters_are_many(sampler):
-    chain = chain_of(sampler, mw.Gaussian(), X, np.arange(40), mw.NGGP(alpha=20.0, sigma=0.9))
+def test_books_are_right_where_clusters_are_many(sampler, chain_of):
+    chain = chain_of(
+        mw.Gaussian(), X, np.arange(40), mw.NGGP(alpha=20.0, sigma=0.9), sampler=sampler
+    )
     for _ in range(20):
         chain.iterate(10)
         chain.check()
@@ -83,12 +77,12 @@ def test_the_number_of_threads_does_not_matter(sampler):
     np.testing.assert_array_equal(one.log_joint, two.log_joint)
 
 
-def test_log_joint_means_the_same_as_for_gibbs(sampler, family_case):
+def test_log_joint_means_the_same_as_for_gibbs(sampler, family_case, chain_of):
     likelihood, X = family_case(20)
-    chain = chain_of(sampler, likelihood, X, np.zeros(20))
+    chain = chain_of(likelihood, X, np.zeros(20), sampler=sampler)
     chain.iterate(30)
     state = chain.state()
-    gibbs = chain_of(mw.Gibbs(), likelihood, X, np.zeros(20))
+    gibbs = chain_of(likelihood, X, np.zeros(20), sampler=mw.Gibbs())
     gibbs.set_state(**state)
     assert chain.log_joint() == pytest.approx(gibbs.log_joint(), abs=1e-8)
 
@@ -118,18 +112,18 @@ def test_stats_of_slice():
     assert 0 < report["accepted"] < report["proposed"] <= 20 * 40
 
 
-def test_split_merge_leaves_one_cluster_where_gibbs_does_not():
+def test_split_merge_leaves_one_cluster_where_gibbs_does_not(chain_of):
     """Two far clusters taken for one: an item alone finds no way, half of them at once does."""
     far = np.random.default_rng(0).normal(size=(60, 2)) + 40 * (np.arange(60) % 2)[:, None]
-    chain = chain_of(mw.SplitMerge(subset=1), mw.Gaussian(), far, np.zeros(60))
+    chain = chain_of(mw.Gaussian(), far, np.zeros(60), sampler=mw.SplitMerge(subset=1))
     chain.iterate(20)
     np.testing.assert_array_equal(chain.state()["labels"], np.arange(60) % 2)
 
 
 @pytest.mark.parametrize("prior", [mw.NGGP(5.0, 0.99), mw.DirichletProcess(1e6), mw.NGGP(1e5, 0.5)])
-def test_slice_draws_few_jumps_whatever_the_prior(prior):
+def test_slice_draws_few_jumps_whatever_the_prior(prior, chain_of):
     """Else this would not come to an end."""
-    chain = chain_of(mw.Slice(), mw.Gaussian(), X, np.zeros(40), prior)
+    chain = chain_of(mw.Gaussian(), X, np.zeros(40), prior, sampler=mw.Slice())
     chain.iterate(200)
     chain.check()
 
@@ -142,8 +136,8 @@ def test_slice_draws_few_jumps_whatever_the_prior(prior):
         mw.SphericalGaussian(nu=1e-6),
     ],
 )
-def test_precisions_that_are_nearly_nothing(likelihood):
-    chain = chain_of(mw.Slice(), likelihood, X, np.zeros(40))
+def test_precisions_that_are_nearly_nothing(likelihood, chain_of):
+    chain = chain_of(likelihood, X, np.zeros(40), sampler=mw.Slice())
     chain.iterate(100)
     chain.check()
 
@@ -157,14 +151,14 @@ def test_precisions_that_are_nearly_nothing(likelihood):
         (mw.Poisson(shape=1e-6), np.eye(4)),
     ],
 )
-def test_probabilities_that_are_nearly_nothing(likelihood, data):
-    chain = chain_of(mw.Slice(), likelihood, data, np.zeros(4))
+def test_probabilities_that_are_nearly_nothing(likelihood, data, chain_of):
+    chain = chain_of(likelihood, data, np.zeros(4), sampler=mw.Slice())
     chain.iterate(100)
     chain.check()
 
 
-def test_a_state_that_is_not_a_number_is_an_error():
-    chain = chain_of(mw.SplitMerge(), mw.Gaussian(), X, np.arange(40) % 2)
+def test_a_state_that_is_not_a_number_is_an_error(chain_of):
+    chain = chain_of(mw.Gaussian(), X, np.arange(40) % 2, sampler=mw.SplitMerge())
     chain.set_state((np.arange(40) % 2).astype(np.int32), 0.0, 0.0, np.nan, 0.0)
     with pytest.raises(RuntimeError, match="not numbers"):
         chain.iterate()

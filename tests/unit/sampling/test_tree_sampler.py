@@ -9,20 +9,12 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.core import make_chain
 from mixwood.reference.tree_sampler import GuideTree
 from mixwood.samplers import as_sampler
 from mixwood.store.json_codec import decode, encode
 
 X = np.random.default_rng(0).normal(size=(40, 2)) + 4 * (np.arange(40) % 3)[:, None]
 FAST = {"draws": 15, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
-
-
-def chain_of(sampler, likelihood, X, labels, prior=None, seed=0):
-    X = likelihood.check(X)
-    model = mw.Mixture(likelihood.resolve(X), prior or mw.NGGP())
-    labels = np.asarray(labels, dtype=np.int32)
-    return make_chain(model, X, labels, np.random.PCG64(seed), sampler)
 
 
 def leaves_of(chain):
@@ -49,9 +41,9 @@ def test_bad_leaves_are_refused():
         mw.Tree(max_leaves="all")
 
 
-def test_any_whole_number_reaches_the_core():
+def test_any_whole_number_reaches_the_core(chain_of):
     sampler = mw.Tree(0, 0, 0, rebuild=10**12, max_leaves=10**12)
-    chain_of(sampler, mw.Gaussian(), X, np.zeros(40)).iterate(3)
+    chain_of(mw.Gaussian(), X, np.zeros(40), sampler=sampler).iterate(3)
 
 
 def test_it_is_written_and_read_and_has_a_name():
@@ -90,8 +82,8 @@ def test_a_run_is_pickled_saved_and_loaded(tmp_path):
         np.testing.assert_equal(copy.stats, post.stats)
 
 
-def test_a_chain_told_to_stop_has_its_books_in_order():
-    chain = chain_of(mw.Tree(10**9, 10**9, 10), mw.Gaussian(), X, np.zeros(40))
+def test_a_chain_told_to_stop_has_its_books_in_order(chain_of):
+    chain = chain_of(mw.Gaussian(), X, np.zeros(40), sampler=mw.Tree(10**9, 10**9, 10))
     chain.stop()
     chain.iterate()
     chain.check()
@@ -99,10 +91,10 @@ def test_a_chain_told_to_stop_has_its_books_in_order():
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("max_leaves", [None, 1, 2])
-def test_very_few_rows(n, max_leaves):
+def test_very_few_rows(n, max_leaves, chain_of):
     likelihood = mw.Gaussian(mean=[0.0], scale=[[1.0]])
     sampler = mw.Tree(5, 5, 5, 2, max_leaves=max_leaves)
-    chain = chain_of(sampler, likelihood, np.arange(n)[:, None], np.zeros(n))
+    chain = chain_of(likelihood, np.arange(n)[:, None], np.zeros(n), sampler=sampler)
     chain.iterate(20)
     chain.freeze()
     chain.iterate(20)
@@ -120,11 +112,11 @@ def test_rows_that_are_all_equal(likelihood):
 # --- the books
 
 
-def test_books_are_right_after_many_moves(seed):
+def test_books_are_right_after_many_moves(seed, chain_of):
     """10^5 moves, a new tree now and then; the partition on the tree recounted from its rows."""
     X = np.random.default_rng(seed).normal(size=(80, 2)) * 2
     sampler = mw.Tree(100, 100, 50, rebuild=25)
-    chain = chain_of(sampler, mw.Gaussian(), X, np.zeros(80), mw.NGGP(3.0, 0.5), seed)
+    chain = chain_of(mw.Gaussian(), X, np.zeros(80), mw.NGGP(3.0, 0.5), seed, sampler=sampler)
     for turn in range(45):
         chain.iterate(10)
         chain.check()
@@ -135,7 +127,7 @@ def test_books_are_right_after_many_moves(seed):
     assert min(reports[m]["accepted"] for m in ("subtree", "split", "merge", "leaf")) > 100
 
 
-def test_a_scan_leaves_out_most_rows_that_are_sure_of_their_cluster(seed):
+def test_a_scan_leaves_out_most_rows_that_are_sure_of_their_cluster(seed, chain_of):
     """Many far clusters, and two that overlap: after warm-up an iteration visits some rows."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 60, 2500)
@@ -143,7 +135,7 @@ def test_a_scan_leaves_out_most_rows_that_are_sure_of_their_cluster(seed):
     centres[1] = centres[0] + 2.0
     X = centres[truth] + rng.normal(size=(2500, 2))
     likelihood = mw.Gaussian(r=0.01, nu=6, scale=np.eye(2) * 5)
-    chain = chain_of(mw.Tree(), likelihood, X, truth, seed=seed)
+    chain = chain_of(likelihood, X, truth, seed=seed, sampler=mw.Tree())
     chain.iterate(10)
     chain.freeze()
     visits = [{r["move"]: r for r in chain.reports()}["leaf"]["proposed"]]
@@ -157,19 +149,19 @@ def test_a_scan_leaves_out_most_rows_that_are_sure_of_their_cluster(seed):
 
 
 @pytest.mark.parametrize("max_leaves", [None, 12])
-def test_books_are_right_for_every_family(family_case, max_leaves, seed):
+def test_books_are_right_for_every_family(family_case, max_leaves, seed, chain_of):
     likelihood, X = family_case(50)
     labels = np.random.default_rng(seed).integers(0, 6, 50)
     sampler = mw.Tree(20, 20, 20, rebuild=6, max_leaves=max_leaves)
-    chain = chain_of(sampler, likelihood, X, labels, seed=seed)
+    chain = chain_of(likelihood, X, labels, seed=seed, sampler=sampler)
     for _ in range(12):
         chain.iterate(5)
         chain.check()
 
 
-def test_the_guide_tree_is_one_tree_over_the_rows(family_case):
+def test_the_guide_tree_is_one_tree_over_the_rows(family_case, chain_of):
     likelihood, X = family_case(30)
-    guide = chain_of(mw.Tree(), likelihood, X, np.zeros(30)).guide()
+    guide = chain_of(likelihood, X, np.zeros(30), sampler=mw.Tree()).guide()
     tree = GuideTree(guide)
     assert sorted(tree.rows[0]) == list(range(30))
     for v in range(len(tree.leaves)):
@@ -187,9 +179,9 @@ def test_the_guide_tree_is_one_tree_over_the_rows(family_case):
 
 
 @pytest.mark.parametrize("max_leaves", [1, 5, 39])
-def test_rows_of_a_leaf_stay_together(max_leaves):
+def test_rows_of_a_leaf_stay_together(max_leaves, chain_of):
     sampler = mw.Tree(5, 5, 5, 7, max_leaves=max_leaves)
-    chain = chain_of(sampler, mw.Gaussian(), X, np.arange(40))
+    chain = chain_of(mw.Gaussian(), X, np.arange(40), sampler=sampler)
     sets = {frozenset(rows) for rows in leaves_of(chain)}
     assert len(sets) <= max_leaves
     for _ in range(30):
@@ -214,12 +206,12 @@ def test_as_many_leaves_as_rows_are_plain_ones():
 # --- freezing
 
 
-def test_a_frozen_chain_grows_trees_that_do_not_see_its_state():
+def test_a_frozen_chain_grows_trees_that_do_not_see_its_state(chain_of):
     """Same stream, other partitions: same trees. The draws of u take the same uniforms here."""
     trees = []
     for labels in (np.zeros(40), np.arange(40), np.arange(40) % 3):
         prior = mw.DirichletProcess(alpha=1.0)
-        chain = chain_of(mw.Tree(0, 0, 0, rebuild=1), mw.Gaussian(), X, np.zeros(40), prior)
+        chain = chain_of(mw.Gaussian(), X, np.zeros(40), prior, sampler=mw.Tree(0, 0, 0, rebuild=1))
         chain.freeze()
         chain.set_state(labels.astype(np.int32), -1.0, 0.0, 0.0, 0.0)
         chain.iterate(3)
@@ -241,8 +233,8 @@ def spread_of_dissimilarities(chain):
     return max(np.ptp(values) for values in seen.values())
 
 
-def test_reference_values_follow_the_chain_until_they_are_frozen():
-    chain = chain_of(mw.Tree(2, 2, 2, rebuild=1), mw.Gaussian(), X[:6], np.zeros(6))
+def test_reference_values_follow_the_chain_until_they_are_frozen(chain_of):
+    chain = chain_of(mw.Gaussian(), X[:6], np.zeros(6), sampler=mw.Tree(2, 2, 2, rebuild=1))
     assert spread_of_dissimilarities(chain) > 0.1
     chain.freeze()
     assert spread_of_dissimilarities(chain) < 1e-9
@@ -250,8 +242,8 @@ def test_reference_values_follow_the_chain_until_they_are_frozen():
     assert spread_of_dissimilarities(chain) < 1e-9
 
 
-def test_without_rebuild_the_tree_stays():
-    chain = chain_of(mw.Tree(2, 2, 2, rebuild=0), mw.Gaussian(), X, np.zeros(40))
+def test_without_rebuild_the_tree_stays(chain_of):
+    chain = chain_of(mw.Gaussian(), X, np.zeros(40), sampler=mw.Tree(2, 2, 2, rebuild=0))
     before = chain.guide()
     chain.iterate(100)
     np.testing.assert_array_equal(chain.guide()["parent"], before["parent"])

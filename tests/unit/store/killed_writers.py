@@ -89,28 +89,31 @@ def assert_alone(run):
 class Replacing:
     """`Posterior.save` with overwrite=True, over a run with files of the user."""
 
-    first, second, third = (posterior(seed) for seed in (1, 2, 3))
+    runs = (None, posterior(1), posterior(2), posterior(3))  # by seed
+    before = 1  # which run the writer of run 2 finds: in turn 1 and 3
 
     def prepare(self, run):
-        self.first.save(run)
+        self.runs[self.before].save(run)
         (run / "notes.txt").write_text("mine")
         (run / "photos" / "old").mkdir(parents=True)
         (run / "photos" / "old" / "cat.jpg").write_bytes(b"cat")
         (run / "link").symlink_to("nowhere")
 
     def act(self, run):
-        self.second.save(run, overwrite=True)
+        self.runs[2].save(run, overwrite=True)
 
     def check(self, run):
         assert run.is_dir()
         assert_own_files(run)
         found = mw.load(run)
-        expected = {1: self.first, 2: self.second}[seed_of(run)]
-        np.testing.assert_array_equal(found.log_joint, expected.log_joint)
+        assert seed_of(run) in (self.before, 2)
+        np.testing.assert_array_equal(found.log_joint, self.runs[seed_of(run)].log_joint)
 
     def after(self, run):
-        self.third.save(run, overwrite=True)
-        assert seed_of(run) == 3
+        """Be the next writer, who leaves all as it was before the one that was killed."""
+        self.before = 4 - self.before
+        self.runs[self.before].save(run, overwrite=True)
+        assert seed_of(run) == self.before
         assert mw.load(run).n_draws == 2
         assert_own_files(run)
 
@@ -120,7 +123,7 @@ class WithoutExchange(Replacing):
 
     def act(self, run):
         folders.exchange = lambda *_: False
-        self.second.save(run, overwrite=True)
+        super().act(run)
 
     def check(self, run):
         mw.load(run)
@@ -134,22 +137,24 @@ class New(Replacing):
         pass
 
     def act(self, run):
-        self.second.save(run)
+        self.runs[2].save(run)
 
     def check(self, run):
         if run.exists():
-            np.testing.assert_array_equal(mw.load(run).log_joint, self.second.log_joint)
+            np.testing.assert_array_equal(mw.load(run).log_joint, self.runs[2].log_joint)
 
     def after(self, run):
-        self.third.save(run, overwrite=True)
+        self.runs[3].save(run, overwrite=True)
         assert mw.load(run).n_draws == 2
+        assert_alone(run)
+        shutil.rmtree(run)
 
 
 class Forced(Replacing):
     """What `mixwood fit --force` does: the record of the input comes and goes with its run."""
 
     def prepare(self, run):
-        self.first.save(run)
+        self.runs[1].save(run)
         for name, text in (("input.json", "1"), ("run.log", "old"), ("report.html", "old")):
             (run / name).write_text(text)
 
@@ -157,40 +162,40 @@ class Forced(Replacing):
         posterior(2, Destination(run, True, {"input.json": "2", "run.log": "new"}))
 
     def check(self, run):
-        assert (run / "input.json").read_text() == str(seed_of(run))
-        assert (run / "run.log").read_text() == ("old" if seed_of(run) == 1 else "new")
-        assert (run / "report.html").exists() == (seed_of(run) == 1)
-        if seed_of(run) == 2:
+        seed = seed_of(run)
+        assert seed in (self.before, 2)
+        assert (run / "input.json").read_text() == str(seed)
+        assert (run / "run.log").read_text() == ("new" if seed == 2 else "old")
+        assert (run / "report.html").exists() == (seed != 2)
+        if seed == 2:
             found = mw.resume(run, progress=False)
-            np.testing.assert_array_equal(found.log_joint, self.second.log_joint)
+            np.testing.assert_array_equal(found.log_joint, self.runs[2].log_joint)
         else:
             assert mw.load(run).n_draws == 2
 
     def after(self, run):
-        posterior(3, Destination(run, True, {"input.json": "3", "run.log": ""}))
+        self.before = 4 - self.before
+        entry = str(self.before)
+        posterior(self.before, Destination(run, True, {"input.json": entry, "run.log": "old"}))
         assert mw.load(run).n_draws == 2
-        assert (run / "input.json").read_text() == "3"
+        assert (run / "input.json").read_text() == entry
+        assert not (run / "report.html").exists()
+        (run / "report.html").write_text("old")
 
 
 def main(place, name):
     """Kill, check, write again; return how often it was killed."""
     os.fsync = lambda _: None
-    case, step = globals()[name](), 0
-    killed = True
-    while killed:
-        folder = Path(place, str(step))
-        run = folder / "run"
-        folder.mkdir()
-        case.prepare(run)
-        killed = killed_at(step, lambda run=run: case.act(run))
+    case, run, step = globals()[name](), Path(place, "run"), 0
+    case.prepare(run)
+    while killed_at(step, lambda: case.act(run)):
         case.check(run)
-        if not killed:
-            assert_alone(run)
         case.after(run)
-        assert_alone(run)
-        shutil.rmtree(folder)
+        assert set(os.listdir(place)) <= {run.name}, os.listdir(place)
         step += 1
-    return step - 1
+    case.check(run)
+    assert_alone(run)
+    return step
 
 
 if __name__ == "__main__":

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 
@@ -18,18 +16,10 @@ PROGRAM = Path(__file__).with_name("killed_writers.py")
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 @pytest.mark.parametrize("case", ["Replacing", "WithoutExchange", "New", "Forced"])
-def test_a_killed_writer_leaves_one_whole_run_and_the_next_one_cleans_up(case, tmp_path):
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    done = subprocess.run(
-        [sys.executable, PROGRAM, tmp_path, case],
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout.split()[1]) > 20
+def test_a_killed_writer_leaves_one_whole_run_and_the_next_one_cleans_up(
+    case, run_program, tmp_path
+):
+    assert int(run_program(PROGRAM, tmp_path, case).split()[1]) > 20
 
 
 def hidden(run, kind="unfinished"):

@@ -53,7 +53,8 @@ LIKELIHOODS = {
     "Poisson, explicit": (Poisson(rate=[1, 2, 3]), COUNTS),
     "Poisson, one rate": (Poisson(rate=0.1), COUNTS),
 }
-PRIORS = [
+# with numbers that decimals cannot hold, and distributions as parameters
+WRITTEN_PRIORS = [
     DirichletProcess(),
     DirichletProcess(alpha=0.1),
     NGGP(),
@@ -142,7 +143,7 @@ def test_round_trip_of_every_likelihood(make_posterior, tmp_path, case, include_
     assert sorted(os.listdir(tmp_path / "run")) == ["arrays.zarr", "mixwood.json"]
 
 
-@pytest.mark.parametrize("prior", PRIORS, ids=repr)
+@pytest.mark.parametrize("prior", WRITTEN_PRIORS, ids=repr)
 def test_round_trip_of_every_prior(make_posterior, tmp_path, prior):
     posterior = make_posterior(prior=prior, draws=3)
     posterior.save(tmp_path / "run")

@@ -19,11 +19,7 @@ from mixwood.reference.priors import log_kappa, psi
 from mixwood.trees.streaming import BLOCK_ROWS, LeafGrowth, RowSample, wants_sample
 
 FAST = {"draws": 5, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
-
-
-def blobs(n, d=2, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, d)) + 12 * rng.integers(0, 4, n)[:, None]
+ROWS = np.random.default_rng(0).normal(size=(20, 2))
 
 
 def same(first, second):
@@ -62,7 +58,7 @@ def test_leaves_hold_the_sums_of_their_rows(family_case):
     assert np.all(np.diff(first) > 0)
 
 
-def test_the_joint_is_that_of_the_rows_under_every_prior(prior):
+def test_the_joint_is_that_of_the_rows_under_every_prior(prior, blobs):
     check_joint(mw.Gaussian(), blobs(60), prior)
 
 
@@ -87,7 +83,7 @@ def check_joint(likelihood, X, prior):
     assert post.log_joint[1, -1] == pytest.approx(joint, rel=1e-9, abs=1e-8)
 
 
-def test_blocks_may_come_in_any_form(tmp_path):
+def test_blocks_may_come_in_any_form(tmp_path, blobs):
     X = blobs(1200)
     frame = pd.DataFrame(X, columns=["x", "y"])
     parts = [slice(0, 500), slice(500, 1000), slice(1000, 1200)]
@@ -115,7 +111,7 @@ def test_blocks_may_come_in_any_form(tmp_path):
     assert BLOCK_ROWS > 1200
 
 
-def test_open_parameters_come_from_all_blocks_or_the_first():
+def test_open_parameters_come_from_all_blocks_or_the_first(blobs):
     X = np.vstack([blobs(300), 100 + blobs(300)])
     parts = [X[:300], X[300:]]
     all_of_it = mw.stream_leaves(mw.Mixture(), parts, 30, seed=0).likelihood
@@ -127,7 +123,7 @@ def test_open_parameters_come_from_all_blocks_or_the_first():
     assert mw.stream_leaves(mw.Mixture(explicit), iter(parts), 30).likelihood == explicit
 
 
-def test_leaves_go_on_growing_after_they_were_looked_at():
+def test_leaves_go_on_growing_after_they_were_looked_at(blobs):
     model = mw.Mixture(mw.Gaussian().resolve(blobs(100)))
     looked_at, left_alone = (LeafGrowth(model, 20, np.random.SeedSequence(1)) for _ in range(2))
     for number in range(4):
@@ -153,7 +149,7 @@ def test_a_sample_is_uniform():
     assert ((counts - 80) ** 2 / 80).sum() < 100
 
 
-def test_draws_do_not_depend_on_where_chains_run_and_can_be_saved(tmp_path):
+def test_draws_do_not_depend_on_where_chains_run_and_can_be_saved(tmp_path, blobs):
     leaves = mw.stream_leaves(mw.Mixture(), blobs(900), 30, seed=0)
     post = mw.sample(mw.Mixture(), leaves, **FAST)
     assert post.labels.shape == (2, 5, leaves.n_leaves)
@@ -187,7 +183,7 @@ def test_states_of_leaves_are_saved_to_the_last_bit(family_case):
     assert chains[1].log_joint() == chains[0].log_joint()
 
 
-def test_rows_are_compared_with_clusters_of_leaves():
+def test_rows_are_compared_with_clusters_of_leaves(blobs):
     """Prediction counts rows: the same clusters by leaves and by rows give the same density."""
     X = blobs(400)
     model = mw.Mixture(mw.Gaussian().resolve(X), mw.NGGP(1.0, 0.3))
@@ -209,7 +205,7 @@ def test_rows_are_compared_with_clusters_of_leaves():
     assert post.describe()["size"].sum() == 400
 
 
-def test_parts_are_joined():
+def test_parts_are_joined(blobs):
     X = blobs(600)
     model = mw.Mixture(mw.Gaussian().resolve(X))
     parts = [mw.stream_leaves(model, [X[k::3]], 20, seed=k) for k in range(3)]
@@ -228,10 +224,10 @@ def test_parts_are_joined():
 @pytest.mark.parametrize(
     ("blocks", "message"),
     [
-        ([blobs(20), np.ones((3, 4))], "block 1 has the wrong number of columns"),
-        ([blobs(20), blobs(20), [[0.0, np.nan]]], "block 2 has a missing value"),
-        ([blobs(20), np.empty((0, 2))], "block 1 .*row"),
-        ([blobs(20), [["a", "b"]]], "block 1"),
+        ([ROWS, np.ones((3, 4))], "block 1 has the wrong number of columns"),
+        ([ROWS, ROWS, [[0.0, np.nan]]], "block 2 has a missing value"),
+        ([ROWS, np.empty((0, 2))], "block 1 .*row"),
+        ([ROWS, [["a", "b"]]], "block 1"),
         ([], "at least one block"),
     ],
 )
@@ -241,7 +237,7 @@ def test_a_bad_block_is_named(blocks, message, once):
         mw.stream_leaves(mw.Mixture(), iter(blocks) if once else blocks, max_leaves=10)
 
 
-def test_wrong_arguments():
+def test_wrong_arguments(blobs):
     with pytest.raises(TypeError, match="blocks must be an iterable"):
         mw.stream_leaves(mw.Mixture(), 3)
     with pytest.raises(ValueError, match="max_leaves must be at least 2"):
