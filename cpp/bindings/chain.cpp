@@ -228,7 +228,7 @@ void bind_chain(nb::module_& m) {
       .def("run", &Chain::run, nb::arg("warmup"), nb::arg("thin"), nb::arg("labels"),
            nb::arg("log_joint"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
            nb::arg("theta"), nb::arg("seconds"), nb::arg("first") = 0,
-           "Go on until all draws are written, the seconds are over or stop() was called; return "
+           "Run until all draws are written, the seconds are over or stop() was called; return "
            "the iterations done. The arrays hold the draws from number `first` on.")
       .def(
           "stop", [](Chain& c) { c.chain().stop(); }, "End the run soon; safe from any thread.")

@@ -41,7 +41,7 @@ void require_labels(std::span<const std::int32_t> labels, std::size_t most) {
 
 // How many rows each of n items stands for; all together fit into 32 bits.
 std::span<const std::int32_t> checked_sizes(const Labels& sizes, std::size_t n) {
-  require(sizes.size() == n, "sizes must have one entry an item");
+  require(sizes.size() == n, "sizes must have one entry per item");
   std::int64_t total = 0;
   for (const std::int32_t size : as_span(sizes)) {
     require(size >= 1, "sizes must be at least 1");
@@ -67,7 +67,7 @@ class Search {
     std::span<const std::int32_t> from;
     if (start) {
       from = as_span(*start);
-      require(from.size() == static_cast<std::size_t>(n_), "start must have one label an item");
+      require(from.size() == static_cast<std::size_t>(n_), "start must have one label per item");
       require_labels(from, static_cast<std::size_t>(most_));
     }
     std::vector<std::int32_t> labels;
@@ -102,7 +102,7 @@ class Search {
 Result<double> losses(Draws labels, Labels candidate, Labels sizes, const std::string& loss) {
   const std::size_t draws = labels.shape(0);
   const std::size_t n = labels.shape(1);
-  require(candidate.size() == n && n > 0, "candidate must have one label an item");
+  require(candidate.size() == n && n > 0, "candidate must have one label per item");
   const LossKind kind = loss_kind(loss);
   require_labels(as_span(labels), n);
   require_labels(as_span(candidate), n);

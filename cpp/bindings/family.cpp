@@ -163,8 +163,9 @@ void bind_families(nb::module_& m) {
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
           nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(),
           "The family of weighted leaves, each given by its statistic and sums.")
-      .def("cluster_statistics", &statistics_by_label, nb::arg("labels"),
-           "The statistics of clusters 0 to K-1, one a row; rows of negative labels are left out.")
+      .def(
+          "cluster_statistics", &statistics_by_label, nb::arg("labels"),
+          "The statistics of clusters 0 to K-1, one per row; rows of negative labels are left out.")
       .def("log_predictive_table", &log_predictive_table, nb::arg("statistics"), nb::arg("first"),
            nb::arg("end"),
            "log P(x_i | X_c), row constants left out, of the rows from first to before end against "

@@ -235,7 +235,7 @@ void bind_forest(nb::module_& m) {
             f.forest().set_parameters({log_u, log_alpha, sigma, theta});
           },
           nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"), nb::arg("theta"),
-          "New values of u and the parameters; every potential is computed anew.")
+          "New values of u and the parameters; every potential is computed again.")
       .def("rebind", &PythonForest::rebind, nb::arg("family"), nb::arg("rows"),
            "Go on over other data: old row i is rows[i] there, -1 where it is not needed.")
       .def("export", &PythonForest::flat, "The forest joined to one root, as flat arrays.")

@@ -124,7 +124,7 @@ class Reader {
   }
 
   // Nothing may be left over.
-  void end() const { require(rest_.empty(), "it goes on after its end"); }
+  void end() const { require(rest_.empty(), "there is more after its end"); }
 
   void require(bool holds, const char* what) const {
     if (!holds)

@@ -51,7 +51,7 @@ class Family:
 
     def cluster_statistics(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """
-        The statistics of clusters 0 to K-1, one a row; rows of negative labels are left out.
+        The statistics of clusters 0 to K-1, one per row; rows of negative labels are left out.
         """
 
     def log_predictive_table(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, end: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
@@ -113,7 +113,7 @@ class Chain:
 
     def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float, first: int = 0) -> int:
         """
-        Go on until all draws are written, the seconds are over or stop() was called; return the iterations done. The arrays hold the draws from number `first` on.
+        Run until all draws are written, the seconds are over or stop() was called; return the iterations done. The arrays hold the draws from number `first` on.
         """
 
     def stop(self) -> None:
@@ -195,7 +195,7 @@ class Forest:
         """Turn tight subtrees into weighted leaves until so few are left."""
 
     def set_parameters(self, log_u: float, log_alpha: float, sigma: float, theta: float) -> None:
-        """New values of u and the parameters; every potential is computed anew."""
+        """New values of u and the parameters; every potential is computed again."""
 
     def rebind(self, family: object, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """

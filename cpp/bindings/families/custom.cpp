@@ -12,7 +12,8 @@ void bind_custom(nb::module_& m) {
       [](Input<double, 2> rows, Input<double, 2> row_statistics, Input<double, 1> parameters,
          std::uintptr_t log_marginal, std::uintptr_t log_predictive, const std::string& name,
          nb::object) {
-        require(row_statistics.shape(0) == rows.shape(0), "row_statistics must have a row a row");
+        require(row_statistics.shape(0) == rows.shape(0),
+                "row_statistics must have one row per row");
         require(log_marginal != 0, "log_marginal must be the address of a function");
         const CustomFunctions functions{
             reinterpret_cast<CustomFunctions::LogMarginal>(log_marginal),

@@ -67,15 +67,18 @@ def chance(probability: float) -> str:
     return ">99%" if probability > 0.99 else f"{probability:.0%}"
 
 
-def memory(size: int) -> str:
-    """Return a number of bytes in MiB, or in GiB from 1 GiB on.
+def memory(size: float) -> str:
+    """Return a number of bytes in MiB, in GiB from 1 GiB on, in TiB from 1 TiB on.
 
     Examples
     --------
-    >>> memory(3 * 2**30), memory(5_000_000)
-    ('3.0 GiB', '4.8 MiB')
+    >>> memory(3 * 2**30), memory(5_000_000), memory(8e12)
+    ('3.0 GiB', '4.8 MiB', '7.3 TiB')
     """
-    return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"
+    for unit, bytes_of_one in (("TiB", 2**40), ("GiB", 2**30)):
+        if size >= bytes_of_one:
+            return f"{size / bytes_of_one:,.1f} {unit}"
+    return f"{size / 2**20:,.1f} MiB"
 
 
 def duration(seconds: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mixwood._support.memory import available_bytes
+from mixwood._support.numbers import duration, memory
 from mixwood._support.warn import warn
 
 if TYPE_CHECKING:
@@ -40,11 +41,11 @@ def warn_of_cost(likelihood: Likelihood, n_rows: int) -> None:
     seconds = _SECONDS * n_rows * work
     if work < _WIDE or seconds < _LONG:
         return
-    memory = 16 * n_rows * numbers  # a tree has twice as many nodes as rows
+    needed = 16 * n_rows * numbers  # a tree has twice as many nodes as rows
     warn(
         f"this will take long: each cluster of {type(likelihood).__name__} on X keeps {numbers:,} "
-        f"numbers. Expect about {_time(seconds)} before a chain's first draw, up to "
-        f"{_time(seconds / 4)} per iteration, and {_size(memory)} of memory per chain. "
+        f"numbers. Expect about {duration(seconds)} before a chain's first draw, up to "
+        f"{duration(seconds / 4)} per iteration, and {memory(needed)} of memory per chain. "
         f"{likelihood.advice_if_wide}",
         RuntimeWarning,
     )
@@ -58,23 +59,7 @@ def refuse_huge_matrices(width: int, name: str) -> None:
     if available is not None and needed > available:
         raise MemoryError(
             f"{name} has {width:,} columns, and Gaussian has covariance matrices with the square "
-            f"of that many entries: {_size(8 * width**2)} each, {_MATRICES} of them at once, where "
-            f"{_size(available)} are free. Use DiagonalGaussian, or fewer columns (such as the "
-            "first principal components)"
+            f"of that many entries: {memory(8 * width**2)} each, {_MATRICES} of them at once, "
+            f"where {memory(available)} are free. Use DiagonalGaussian, or fewer columns (such as "
+            "the first principal components)"
         )
-
-
-def _size(n_bytes: float) -> str:
-    """Return a number of bytes in a unit that suits it."""
-    for unit in ("kB", "MB", "GB"):
-        n_bytes /= 1000
-        if n_bytes < 1000:
-            return f"{n_bytes:.3g} {unit}"
-    return f"{n_bytes / 1000:,.3g} TB"
-
-
-def _time(seconds: float) -> str:
-    for length, unit in ((3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{seconds:.0f} seconds" if seconds >= 10 else f"{seconds:.2g} seconds"
