@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from mixwood._support.types import Data
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
-from mixwood.samplers import PaperTree, Sampler, Slice, Tree
+from mixwood.priors import Prior, PriorValues
+from mixwood.samplers import Sampler
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -20,6 +21,7 @@ __all__ = [
     "bind_family",
     "load_chain",
     "make_chain",
+    "make_forest",
     "move_statistics",
 ]
 
@@ -91,12 +93,12 @@ def bind_family(
         If the chains' `sampler` is given and cannot work with the likelihood.
     """
     family = X.bind() if isinstance(X, WeightedLeaves) else model.likelihood.bind(X)
-    if isinstance(X, WeightedLeaves) and not isinstance(sampler, Tree | None):
+    if isinstance(X, WeightedLeaves) and sampler is not None and not sampler.takes_leaves:
         raise TypeError(
             f"sampler must be mw.Tree() for weighted leaves, got {sampler}: the others move rows "
             "one by one"
         )
-    if isinstance(sampler, Slice) and not family.has_atoms:
+    if sampler is not None and sampler.draws_parameters and not family.has_atoms:
         raise TypeError(
             "sampler Slice() draws the parameters of the clusters, and the likelihood "
             f"{type(model.likelihood).__name__} cannot: it has no atom sampler. Use one of the "
@@ -130,12 +132,46 @@ def load_chain(
     """
     # It must start somewhere: where that is cheap. PaperTree grows a tree for each cluster.
     n = X.shape[0]
-    labels = np.arange(n) if isinstance(sampler, PaperTree) else np.zeros(n)
+    labels = np.arange(n) if sampler.grows_clusters else np.zeros(n)
     stream = np.random.PCG64(0)
     chain = make_chain(model, X, labels.astype(np.int32), stream, sampler, family, blank=True)
     chain.load_state(state)
     stream.state = random
     return chain, stream
+
+
+def make_forest(
+    prior: Prior,
+    family: _core.Family,
+    values: PriorValues[float],
+    rule: str,
+    search: str = "index",
+) -> _core.Forest:
+    """Return an empty compiled forest over the rows of `family`.
+
+    Parameters
+    ----------
+    prior : Prior
+        That of the partition.
+    family : Family
+        The likelihood bound to the rows.
+    values : PriorValues
+        The prior's parameters and ``u``.
+    rule, search : str
+        As for `mixwood.ibhc`.
+    """
+    from mixwood import _core
+
+    return _core.Forest(
+        family,
+        prior.kernel,
+        log_u=values.log_u,
+        log_alpha=values.log_alpha,
+        sigma=values.sigma,
+        theta=values.theta,
+        rule=rule,
+        search=search,
+    )
 
 
 def move_statistics(chain: _core.Chain) -> dict[str, MoveStatistics]:

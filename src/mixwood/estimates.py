@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mixwood._support.checks import probability, shown, whole_number
 from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.numbers import count, memory, number
-from mixwood._support.seeding import chain_seeds, seed_sequence
+from mixwood._support.seeding import chain_seed, seed_sequence
 from mixwood._support.threads import in_threads
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.input.matrices import as_array
@@ -87,7 +87,8 @@ def point_estimate(
     most = _most_clusters(rows, max_clusters)
     chosen = checked_loss(loss)
     count = whole_number(runs, "runs", at_least=1)
-    seeds = chain_seeds(seed_sequence(seed), count + FINALISTS)
+    sequence = seed_sequence(seed)
+    seeds = [chain_seed(sequence, k) for k in range(count + FINALISTS)]
     tried = _best_draws(rows, weights, counted, chosen, most)
     starts = tried[: min(RUNS_FROM_DRAWS, (count + 1) // 2)]
     search = _core.PartitionSearch(rows, weights, counted, chosen, most)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from mixwood._support.checks import shown, whole_number
-from mixwood._support.seeding import chain_seeds
+from mixwood._support.seeding import chain_seed
 from mixwood._support.versions import Versions
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, log_constants
 from mixwood.model import Mixture
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from mixwood._support.types import Data
     from mixwood.likelihoods.base import Likelihood
 
-__all__ = ["MOST_CHAINS", "RunInformation", "RunSpec"]
+__all__ = ["MOST_CHAINS", "RunInformation", "RunSpec", "draws_after"]
 
 #: Each chain has a seed, and on disk a folder.
 MOST_CHAINS = 2**16
@@ -45,6 +44,11 @@ class RunInformation(Versions, total=False):
     max_seconds: float | None
     seed: SeedInformation
     seconds: float
+
+
+def draws_after(iterations: int, warmup: int, thin: int) -> int:
+    """Return how many draws are kept after this many iterations."""
+    return max(iterations - warmup, 0) // thin
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -123,12 +127,11 @@ class RunSpec:
 
     def draws_after(self, iterations: int) -> int:
         """Return how many draws are kept after this many iterations."""
-        return max(iterations - self.warmup, 0) // self.thin
+        return draws_after(iterations, self.warmup, self.thin)
 
-    @property
-    def chain_seeds(self) -> Sequence[np.random.SeedSequence]:
-        """One seed per chain."""
-        return chain_seeds(self.seed, self.chains)
+    def chain_seed(self, number: int) -> np.random.SeedSequence:
+        """Return the seed of one chain."""
+        return chain_seed(self.seed, number)
 
     @cached_property
     def log_constant(self) -> float:

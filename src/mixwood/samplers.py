@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 from mixwood._support.checks import shown, whole_number
 
 __all__ = ["SAMPLERS", "Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "Tree", "as_sampler"]
 
 
+class Sampler(ABC):
+    """Which moves a chain makes; nothing outside this file asks which sampler it is."""
+
+    #: what the core calls it
+    name: ClassVar[str]
+    #: whether it moves weighted leaves; the others move rows one by one
+    takes_leaves: ClassVar[bool] = False
+    #: whether it draws the parameters of the clusters, rather than integrating them out
+    draws_parameters: ClassVar[bool] = False
+    #: whether it grows a tree for each cluster, so that it starts quickest from single rows
+    grows_clusters: ClassVar[bool] = False
+
+    @property
+    def start_leaves(self) -> int | None:
+        """How many leaves the trees that it starts from may have; None for any number."""
+        return None
+
+    @abstractmethod
+    def options(self, n: int) -> dict[str, int]:
+        """Return the numbers that the core wants for data of `n` rows."""
+
+
 @dataclass(frozen=True)
-class Gibbs:
+class Gibbs(Sampler):
     """Marginal Gibbs: each item in turn leaves its cluster and draws a new one.
 
     Exact, simple and slow to cross between well separated partitions: use it to check
@@ -48,7 +71,7 @@ class Gibbs:
 
 
 @dataclass(frozen=True)
-class PaperTree:
+class PaperTree(Sampler):
     """Tree-guided MCMC as published: BIASED, its draws are not those of the posterior.
 
     Kept to compare with the publication; `Tree` is the tree-guided sampler that is exact.
@@ -79,6 +102,7 @@ class PaperTree:
     depth: int = 2
 
     name: ClassVar[str] = "papertree"
+    grows_clusters: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for parameter in ("global_moves", "depth"):
@@ -92,7 +116,7 @@ class PaperTree:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Sampler):
     """Tree-guided MCMC, exact: the default.
 
     A guide tree over the rows, grown by `mixwood.ibhc`'s rules, proposes which rows to move
@@ -141,6 +165,7 @@ class Tree:
     max_leaves: int | None = None
 
     name: ClassVar[str] = "tree"
+    takes_leaves: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for field in ("subtree_moves", "split_moves", "leaf_moves", "rebuild"):
@@ -148,6 +173,11 @@ class Tree:
                 whole_number(getattr(self, field), field, at_least=0)
         if self.max_leaves is not None:
             whole_number(self.max_leaves, "max_leaves", at_least=1)
+
+    @property
+    def start_leaves(self) -> int | None:
+        """As many as it has itself: rows that it keeps together need not be told apart before."""
+        return self.max_leaves if (self.max_leaves or 0) > 1 else None
 
     def options(self, n: int) -> dict[str, int]:
         """Return the numbers that the core wants for data of `n` rows."""
@@ -166,7 +196,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class SplitMerge:
+class SplitMerge(Sampler):
     """Split-merge: whole clusters are split or merged at once, and a Gibbs sweep does the rest.
 
     Exact. Crosses where Gibbs is stuck, if a cluster has an obvious split; proposals are
@@ -211,7 +241,7 @@ class SplitMerge:
 
 
 @dataclass(frozen=True)
-class Slice:
+class Slice(Sampler):
     """The slice sampler: explicit jumps and cluster parameters, then all items at once.
 
     Exact, without truncation: slice variables leave each item finitely many clusters to
@@ -237,13 +267,12 @@ class Slice:
     """
 
     name: ClassVar[str] = "slice"
+    draws_parameters: ClassVar[bool] = True
 
     def options(self, n: int) -> dict[str, int]:  # noqa: ARG002
         """Return the numbers that the core wants: none."""
         return {}
 
-
-Sampler: TypeAlias = Gibbs | PaperTree | Slice | SplitMerge | Tree
 
 #: Every sampler, the default first: what files may name, and what the command line knows.
 SAMPLERS: tuple[type[Sampler], ...] = (Tree, Gibbs, SplitMerge, Slice, PaperTree)

@@ -64,6 +64,11 @@ def label_buffers(
 def one_array(parts: Sequence[LabelBuffer]) -> NDArray[np.signedinteger]:
     """Return the labels of all chains, (chain, draw, n), without a copy if none had to widen."""
     whole = parts[0].values.base
-    if isinstance(whole, np.ndarray) and all(part.values.base is whole for part in parts):
+    if (
+        isinstance(whole, np.ndarray)
+        and all(part.values.base is whole for part in parts)
+        # What came from another process has a base of its own, which is not of this shape.
+        and whole.shape == (len(parts), *parts[0].values.shape)
+    ):
         return whole
     return np.stack([part.values for part in parts])

@@ -8,7 +8,7 @@ import numpy as np
 
 from mixwood._support.checks import shown, whole_number
 
-__all__ = ["chain_seeds", "seed_sequence"]
+__all__ = ["chain_seed", "seed_sequence"]
 
 
 def seed_sequence(seed: Any) -> np.random.SeedSequence:
@@ -33,11 +33,8 @@ def seed_sequence(seed: Any) -> np.random.SeedSequence:
         ) from None
 
 
-def chain_seeds(sequence: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:
-    """Return one seed per chain: what `spawn` gives first, without changing the caller's object."""
-    return [
-        np.random.SeedSequence(
-            sequence.entropy, spawn_key=(*sequence.spawn_key, k), pool_size=sequence.pool_size
-        )
-        for k in range(count)
-    ]
+def chain_seed(sequence: np.random.SeedSequence, chain: int) -> np.random.SeedSequence:
+    """Return the seed of a chain: what `spawn` gives first, the caller's object unchanged."""
+    return np.random.SeedSequence(
+        sequence.entropy, spawn_key=(*sequence.spawn_key, chain), pool_size=sequence.pool_size
+    )

@@ -27,7 +27,7 @@ def demo(
     with plain_errors(debug):
         import mixwood
         from mixwood.cli.folder import RunFolder, free_folder
-        from mixwood.cli.running import Wishes, carry_out
+        from mixwood.cli.running import OutputOptions, run_command
         from mixwood.plots import overview
         from mixwood.report import About, Known
 
@@ -39,12 +39,12 @@ def demo(
         store = run.begin(About("the toy data", why, known, command="mixwood demo"))
         run.note(f"{len(X):,} points in the plane, made from {clusters} Gaussian clusters.")
         model = mixwood.Mixture(mixwood.Gaussian(), mixwood.NGGP())
-        posterior = carry_out(
+        posterior = run_command(
             lambda: mixwood.sample(
                 model, X, draws=draws, seed=seed, store=store, progress=not quiet
             ),
             run,
-            Wishes(json=False, quiet=quiet, report=True),
+            OutputOptions(json=False, quiet=quiet, report=True),
         )
         picture = run.path / "overview.png"
         overview(posterior).savefig(picture, dpi=150)

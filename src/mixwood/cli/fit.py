@@ -107,7 +107,7 @@ def fit(
         import mixwood
         from mixwood.cli.columns import select
         from mixwood.cli.folder import RunFolder
-        from mixwood.cli.running import Wishes, carry_out
+        from mixwood.cli.running import OutputOptions, run_command
 
         target = _target(output, file, force)
         loaded = read(file, format_, header, words)
@@ -120,7 +120,7 @@ def fit(
         store = folder.begin(_about(loaded.source, why, selection), replace=force)
         for line in (_introduction(loaded.source, values, model, why, selection), *remarks):
             folder.note(line)
-        carry_out(
+        run_command(
             lambda: mixwood.sample(
                 model,
                 values,
@@ -137,7 +137,7 @@ def fit(
                 progress=not quiet,
             ),
             folder,
-            Wishes(json, quiet, not no_report),
+            OutputOptions(json, quiet, not no_report),
         )
 
 

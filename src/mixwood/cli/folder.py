@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mixwood.cli.messages import say
-from mixwood.store.folders import COMPANIONS, DESCRIPTION, Destination, is_ours
+from mixwood.store.folders import COMPANIONS, MANIFEST, Destination, is_ours
 
 if TYPE_CHECKING:
     from mixwood.report import About
@@ -62,7 +62,7 @@ class RunFolder:
         """Whether a run has begun here."""
         if self._new is not None and not self._new.written:
             return False
-        return (self.path / DESCRIPTION).exists()
+        return (self.path / MANIFEST).exists()
 
     def record(self, text: str) -> None:
         """Write to the log, which comes to the folder with the run."""

@@ -34,12 +34,12 @@ def resume(
     with plain_errors(debug):
         import mixwood
         from mixwood.cli.folder import RunFolder
-        from mixwood.cli.running import Wishes, carry_out
+        from mixwood.cli.running import OutputOptions, run_command
 
-        carry_out(
+        run_command(
             lambda: mixwood.resume(
                 folder, draws=draws, progress=not quiet, n_jobs=jobs, max_seconds=max_seconds
             ),
             RunFolder(folder, quiet),
-            Wishes(json, quiet, not no_report),
+            OutputOptions(json, quiet, not no_report),
         )

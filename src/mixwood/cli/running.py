@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from mixwood.cli.folder import RunFolder
     from mixwood.posterior.posterior import Posterior
 
-__all__ = ["Wishes", "carry_out", "finish"]
+__all__ = ["OutputOptions", "finish", "run_command"]
 
 
 @dataclass(frozen=True)
-class Wishes:
+class OutputOptions:
     """How a command reports what came out."""
 
     json: bool
@@ -29,7 +29,9 @@ class Wishes:
     report: bool
 
 
-def carry_out(run: Callable[[], Posterior], folder: RunFolder, wishes: Wishes) -> Posterior:
+def run_command(
+    run: Callable[[], Posterior], folder: RunFolder, output: OutputOptions
+) -> Posterior:
     """Run chains and tell what came out.
 
     After a signal, the command ends with the exit code of that signal and says how to continue.
@@ -51,15 +53,15 @@ def carry_out(run: Callable[[], Posterior], folder: RunFolder, wishes: Wishes) -
             ):
                 raise
         if interruption.signal is not None:
-            _tell_interruption(interruption.signal.name, posterior, folder, wishes)
+            _tell_interruption(interruption.signal.name, posterior, folder, output)
             raise typer.Exit(interruption.exit_code)
         assert posterior is not None
-        finish(posterior, folder, wishes)
+        finish(posterior, folder, output)
     return posterior
 
 
 def _tell_interruption(
-    signal: str, posterior: Posterior | None, folder: RunFolder, wishes: Wishes
+    signal: str, posterior: Posterior | None, folder: RunFolder, output: OutputOptions
 ) -> None:
     from mixwood.report import Digest
 
@@ -69,7 +71,7 @@ def _tell_interruption(
     kept = "" if posterior is None else f", {count('draw', posterior.n_draws)} of each chain kept"
     folder.warn(f"stopped by {signal}{kept}")
     say(f"to continue: {resume_command(folder.path)}")
-    if not wishes.json:
+    if not output.json:
         return
     if posterior is None:
         typer.echo(json.dumps({"folder": str(folder.path), "draws": 0, "finished": False}))
@@ -78,19 +80,19 @@ def _tell_interruption(
         typer.echo(as_json(digest, folder.path, None))
 
 
-def finish(posterior: Posterior, folder: RunFolder, wishes: Wishes) -> None:
+def finish(posterior: Posterior, folder: RunFolder, output: OutputOptions) -> None:
     """Write the report, and print what came out."""
     from mixwood.report import Digest, write_page
 
     digest = Digest(posterior, folder.about(posterior.n_items))
     folder.record(repr(posterior))
-    if wishes.report:
+    if output.report:
         folder.note("making the report")
         write_page(digest, folder.report, str(folder.path))
-    report = folder.report if wishes.report else None
-    if wishes.json:
+    report = folder.report if output.report else None
+    if output.json:
         typer.echo(as_json(digest, folder.path, report))
-    elif not wishes.quiet:
+    elif not output.quiet:
         print_outcome(digest)
         typer.echo(f"folder: {folder.path}" + ("" if report is None else f"   report: {report}"))
         typer.echo(f'read it back: mixwood.load("{folder.path}")')

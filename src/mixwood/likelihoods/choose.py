@@ -287,7 +287,7 @@ def _refuse_infinite(numbers: FloatArray, given: Any, rows: Sequence[int], name:
     if bad.any():
         first = int(np.argmax(bad))
         raise ValueError(
-            f"{name} has {shown(given[first])} in row {rows[first]} (from 0), which is infinite or "
+            f"{name} has {given[first]!s:.40} in row {rows[first]} (from 0), which is infinite or "
             "too large for a float; rescale the column, or leave the entry empty"
         )
 

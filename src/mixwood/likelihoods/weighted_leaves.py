@@ -103,9 +103,11 @@ class WeightedLeaves:
             raise ValueError(f"statistics must be {kind} of shape {shape}, got {given.shape}")
         if isinstance(given, np.ndarray):
             given = _frozen(given, np.float64)
-            object.__setattr__(self, "statistics", given)
+        elif given.data.flags.writeable:
+            given = given.copy()
+            given.data.flags.writeable = False
+        object.__setattr__(self, "statistics", given)
         values = given if isinstance(given, np.ndarray) else given.data
-        values.flags.writeable = False
         if not np.all(np.isfinite(values)) or (words and np.any(values < 0)):
             raise ValueError(f"statistics must be finite{' counts' if words else ' numbers'}")
 
@@ -146,10 +148,12 @@ class WeightedLeaves:
 
 
 def _frozen(values: Any, dtype: type) -> NDArray[Any]:
-    """Return `values` as an array that cannot be written to."""
-    view: NDArray[Any] = np.ascontiguousarray(values, dtype=dtype).view()
-    view.flags.writeable = False
-    return view
+    """Return `values` as an array that nobody can write to: a copy, unless it is such a one."""
+    array: NDArray[Any] = np.ascontiguousarray(values, dtype=dtype)
+    if array.flags.writeable or array.base is not None:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
 
 
 def joined(parts: Sequence[WeightedLeaves]) -> WeightedLeaves:

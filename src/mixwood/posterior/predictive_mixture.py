@@ -76,7 +76,7 @@ class DistinctClusters:
 
         Without `weights` items are rows.
 
-        A set is known by two sums of random numbers, one a member: equal sets have equal sums,
+        A set is known by two sums of random numbers, one per member: equal sets have equal sums,
         since they are added in the same order, and unequal ones do not, in all likelihood.
         """
         if weights is None:
@@ -112,7 +112,7 @@ class DistinctClusters:
         """Yield the clusters' statistics a portion at a time, all in the end.
 
         `family` is bound to the items. Each portion is a range of distinct clusters and their
-        statistics, one a row.
+        statistics, one per row.
         """
         limit = clusters_at_once(family)
         for start in range(0, len(self), limit):
@@ -176,7 +176,7 @@ def contingency(
 ) -> FloatArray:
     """Return how many items each cluster of a draw shares with each of an estimate.
 
-    With `weights`, one an item, the sum of theirs.
+    With `weights`, one per item, the sum of theirs.
 
     Examples
     --------

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood._support.threads import thread_count, wait_for
+from mixwood._support.threads import in_threads, thread_count, wait_for
 from mixwood._support.warn import warn
 from mixwood.core import bind_family, load_chain, make_chain
 from mixwood.likelihoods.weighted_leaves import item_sizes
 from mixwood.run_spec import RunSpec
-from mixwood.samplers import Tree
 from mixwood.sampling.chain import ChainResult, RunningChain
 from mixwood.sampling.initial_partition import initial_labels
 from mixwood.sampling.progress import Progress
@@ -136,7 +135,7 @@ def _load(
         )
         if chain.iterations != saved.iterations:
             raise ValueError(f"its state is that of iteration {chain.iterations}")
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         raise ValueError(f"{path} cannot be resumed: {error}") from error
     return chain, stream
 
@@ -144,12 +143,10 @@ def _load(
 def _start_anew(
     spec: RunSpec, number: int, family: _core.Family
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
-    seed = spec.chain_seeds[number]
+    seed = spec.chain_seed(number)
     stream = np.random.PCG64(seed)
     points = int(item_sizes(spec.data).sum())
-    # A sampler that keeps rows together, in few leaves, needs no more of them to start from.
-    limit = spec.sampler.max_leaves if isinstance(spec.sampler, Tree) else None
-    limit = limit if (limit or 0) > 1 else None
+    limit = spec.sampler.start_leaves
     labels = initial_labels(spec.init, spec.explicit, family, points, seed, limit)
     return make_chain(spec.explicit, spec.data, labels, stream, spec.sampler, family), stream
 
@@ -172,8 +169,7 @@ def _run_in_threads(
         return chain
 
     try:
-        with ThreadPoolExecutor(workers) as pool:  # some grow trees first
-            chains = list(pool.map(start, numbers))
+        chains = in_threads(start, numbers, workers)  # some grow trees first
         _run_in_slices(chains, job, numbers, workers)
     finally:
         for chain in started:

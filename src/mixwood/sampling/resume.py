@@ -92,15 +92,14 @@ def resume(
     check_resumable(folder)  # before a lock is left in what is not such a run
     with locked(folder / LOCK):
         manifest = read_manifest(folder)
-        if asked is not None:
-            manifest = _with_draws(folder, manifest, asked)
+        manifest = _with_draws(folder, manifest, manifest.draws if asked is None else asked)
         _warn_of_differences(folder, manifest.settings)
         try:
             spec = manifest.spec()
             checked_init(spec.init, spec.items)
             job = Job(spec=spec, max_seconds=limit, n_jobs=n_jobs, progress=progress)
             return continue_run(folder, manifest, job)
-        except (*FAULTS, RuntimeError) as error:
+        except FAULTS as error:
             if isinstance(error, OSError) or str(folder) in str(error):
                 raise
             raise ValueError(f"{folder} cannot be resumed: {error}") from error
@@ -113,9 +112,9 @@ def _with_draws(folder: Path, manifest: Manifest, draws: int) -> Manifest:
         raise ValueError(
             f"draws must be at least {made:,}: {folder} has {count('draw', made)} per chain already"
         )
-    if draws != manifest.draws:
-        prior = manifest.model.prior
-        DrawArrays.open(folder / ARRAYS, prior, manifest.chains, manifest.items).resize(draws)
+    arrays = DrawArrays.open(folder / ARRAYS, manifest.model.prior, manifest.chains, manifest.items)
+    if draws != manifest.draws or not arrays.has_room_for(draws):  # killed between these two steps
+        arrays.resize(draws)
         change_draws(folder, draws)
     return manifest.with_draws(draws)
 

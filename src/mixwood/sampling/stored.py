@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 
@@ -35,12 +36,12 @@ def begin(path: str | PathLike[str], job: Job, information: RunInformation) -> P
     """
     manifest = Manifest.of_run(job.spec, information)
     shape = (job.spec.chains, job.spec.draws, job.spec.items)
-    with new_run(path) as folder:
-        DrawArrays.create(folder / ARRAYS, job.spec.model.prior, shape, clusters=job.spec.items)
-        write_manifest(folder, manifest)
-    run = existing_run(path)
-    with locked(run / LOCK):
-        return continue_run(run, manifest, job)
+    with ExitStack() as held:
+        with new_run(path) as folder:
+            DrawArrays.create(folder / ARRAYS, job.spec.model.prior, shape, clusters=job.spec.items)
+            write_manifest(folder, manifest)
+            held.enter_context(locked(folder / LOCK))  # before anybody sees it
+        return continue_run(existing_run(path), manifest, job)
 
 
 def continue_run(folder: Path, manifest: Manifest, job: Job) -> Posterior:

@@ -15,8 +15,7 @@ from mixwood.priors import Prior
 from mixwood.store.atomic_files import is_plain_folder, sync_folder
 from mixwood.store.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from mixwood.store.draw_store import DrawArrays
-from mixwood.store.folders import ARRAYS, CHAINS, LOCK, chain_folder
-from mixwood.store.load import STATE
+from mixwood.store.folders import ARRAYS, CHAINS, LOCK, STATE, chain_folder
 from mixwood.store.lock import locked
 
 __all__ = ["CHECKPOINT_SECONDS", "ChainStore"]
@@ -56,9 +55,13 @@ class ChainStore:
         self._held = ExitStack()
         self._held.enter_context(locked(self._folder / LOCK))
         self._chain = chain
-        self._arrays = DrawArrays.open(run / ARRAYS, prior, *shape)
-        path = self.path
-        self.checkpoint = read_checkpoint(path) if path.exists() else None
+        try:
+            self._arrays = DrawArrays.open(run / ARRAYS, prior, *shape)
+            path = self.path
+            self.checkpoint = read_checkpoint(path) if path.exists() else None
+        except BaseException:  # or a traceback that someone keeps would keep the lock
+            self.close()
+            raise
         self._next = time.monotonic() + CHECKPOINT_SECONDS
 
     @property

@@ -84,6 +84,10 @@ class DrawArrays:
         for array in (self.labels, *self.scalars.values()):
             array.resize((array.shape[0], draws, *array.shape[2:]))
 
+    def has_room_for(self, draws: int) -> bool:
+        """Tell whether every array is long enough for this many draws."""
+        return all(array.shape[1] >= draws for array in (self.labels, *self.scalars.values()))
+
     @property
     def label_rows(self) -> int:
         """How many draws a file of labels holds."""

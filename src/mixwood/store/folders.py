@@ -28,9 +28,10 @@ __all__ = [
     "ARRAYS",
     "CHAINS",
     "COMPANIONS",
-    "DESCRIPTION",
     "FORMAT",
     "LOCK",
+    "MANIFEST",
+    "STATE",
     "Destination",
     "chain_folder",
     "check_destination",
@@ -40,13 +41,14 @@ __all__ = [
 ]
 
 FORMAT = "mixwood run"
-DESCRIPTION = "mixwood.json"
+MANIFEST = "mixwood.json"
 ARRAYS = "arrays.zarr"
 CHAINS = "chains"
 LOCK = "lock"
+STATE = "state"
 #: What commands keep next to a run: the input, a log, the report.
 COMPANIONS = ("input.json", "run.log", "report.html")
-_OURS = (DESCRIPTION, f".{DESCRIPTION}.unfinished", ARRAYS, CHAINS, LOCK)
+_OURS = (MANIFEST, f".{MANIFEST}.unfinished", ARRAYS, CHAINS, LOCK)
 _UNFINISHED = "unfinished"
 _REPLACED = "replaced"
 
@@ -100,9 +102,9 @@ def existing_run(path: str | os.PathLike[str]) -> Path:
     if not folder.exists():
         raise FileNotFoundError(f"{folder} does not exist")
     if not folder.is_dir():
-        raise ValueError(f"{folder} is a file, but a mixwood run is a folder with {DESCRIPTION}")
-    if not (folder / DESCRIPTION).is_file():
-        raise ValueError(f"{folder} is not a mixwood run: it has no {DESCRIPTION}")
+        raise ValueError(f"{folder} is a file, but a mixwood run is a folder with {MANIFEST}")
+    if not (folder / MANIFEST).is_file():
+        raise ValueError(f"{folder} is not a mixwood run: it has no {MANIFEST}")
     return folder
 
 
@@ -125,7 +127,7 @@ def check_destination(path: str | os.PathLike[str], overwrite: bool = False) -> 
     if all(entry.name in COMPANIONS for entry in target.iterdir()):
         return False
     try:
-        ours = read_json(target / DESCRIPTION).get("format") == FORMAT
+        ours = read_json(target / MANIFEST).get("format") == FORMAT
     except ValueError:
         ours = False
     if not ours:
@@ -192,8 +194,9 @@ def _bring_along(target: Path, hidden: Path, companions: dict[str, str]) -> None
         (hidden / name).write_text(text, encoding="utf-8")
     if not target.exists():
         return
+    of_the_run_before = COMPANIONS if companions or (target / MANIFEST).exists() else ()
     for entry in target.iterdir():
-        if is_ours(entry.name) or (companions and entry.name in COMPANIONS):
+        if is_ours(entry.name) or entry.name in of_the_run_before:
             continue
         place = hidden / entry.name
         with contextlib.suppress(OSError):  # then it is moved when the new folder is in its place

@@ -14,15 +14,14 @@ from mixwood._support.memory import available_bytes
 from mixwood._support.numbers import count, memory
 from mixwood._support.warn import warn
 from mixwood.posterior.posterior import Posterior
+from mixwood.run_spec import draws_after
 from mixwood.store.atomic_files import is_plain_folder
 from mixwood.store.checkpoint import Checkpoint, read_checkpoint
 from mixwood.store.draw_store import DrawArrays
-from mixwood.store.folders import ARRAYS, CHAINS, DESCRIPTION, chain_folder, existing_run
+from mixwood.store.folders import ARRAYS, CHAINS, MANIFEST, STATE, chain_folder, existing_run
 from mixwood.store.manifest import FAULTS, Manifest, read_manifest
 
-__all__ = ["STATE", "load", "read_checkpoints", "read_posterior"]
-
-STATE = "state"
+__all__ = ["load", "read_checkpoints", "read_posterior"]
 
 #: How many labels are checked at once, which bounds the memory of the check.
 _LABELS_AT_ONCE = 2**22
@@ -79,7 +78,7 @@ def read_checkpoints(folder: Path, manifest: Manifest) -> list[Checkpoint | None
             if not is_plain_folder(part):
                 raise ValueError(f"{part} is not a folder")
         checkpoint = read_checkpoint(place / STATE)
-        kept = max(checkpoint.iterations - manifest.plan["warmup"], 0) // manifest.plan["thin"]
+        kept = draws_after(checkpoint.iterations, manifest.plan["warmup"], manifest.plan["thin"])
         if checkpoint.draws != kept:
             raise ValueError(f"{place / STATE} has {count('draw', checkpoint.draws)}, not {kept:,}")
         found.append(checkpoint)
@@ -95,7 +94,7 @@ def read_posterior(
     except FAULTS as error:
         if str(folder) in str(error):
             raise ValueError(str(error)) from error
-        raise ValueError(f"{folder / DESCRIPTION} does not fit the draws: {error}") from error
+        raise ValueError(f"{folder / MANIFEST} does not fit the draws: {error}") from error
 
 
 def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | None]) -> Posterior:

@@ -19,7 +19,7 @@ from mixwood.posterior.draws import Draws
 from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec
 from mixwood.samplers import Sampler
 from mixwood.store.atomic_files import read_json, write_json
-from mixwood.store.folders import ARRAYS, DESCRIPTION, FORMAT
+from mixwood.store.folders import ARRAYS, FORMAT, MANIFEST
 from mixwood.store.json_codec import ARRAY_TYPES, decode, encode
 from mixwood.store.leaf_format import as_matrix, as_wrapped, from_matrix, unwrapped
 from mixwood.store.zarr_array import Expected, read_group, write_group
@@ -160,19 +160,19 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     if apart:
         write_group(arrays, "arrays", {f"array{k}": _with_axes(a) for k, a in enumerate(apart)})
     content["arrays"] = [{"dtype": a.dtype.name, "shape": list(a.shape)} for a in apart]
-    write_json(folder / DESCRIPTION, content)
+    write_json(folder / MANIFEST, content)
 
 
 def change_draws(folder: Path, draws: int) -> None:
     """Say that this many draws are asked for."""
-    content = read_json(folder / DESCRIPTION)
+    content = read_json(folder / MANIFEST)
     content["draws"] = content["settings"]["draws"] = draws
-    write_json(folder / DESCRIPTION, content)
+    write_json(folder / MANIFEST, content)
 
 
 def check_resumable(folder: Path) -> None:
     """Raise a ValueError that names the folder if it holds no run that can be resumed."""
-    if _ours(folder / DESCRIPTION).get("plan") is None:
+    if _ours(folder / MANIFEST).get("plan") is None:
         raise ValueError(
             f"{folder} cannot be resumed: it is a posterior that was saved, without the states "
             "of its chains. mixwood.sample(..., store=path) writes runs that can be"
@@ -204,7 +204,7 @@ def _write_data(X: Data, arrays: Path) -> None:
 
 def read_manifest(folder: Path) -> Manifest:
     """Return what a run is, with its data, or raise a ValueError that names the file."""
-    path = folder / DESCRIPTION
+    path = folder / MANIFEST
     content = _ours(path)
     try:
         return _decoded(folder, content)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood.core import bind_family
+from mixwood.core import bind_family, make_forest
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items
 from mixwood.model import Mixture
 from mixwood.priors import PriorValues
@@ -41,13 +41,7 @@ class Recipe:
 
     def forest(self, family: _core.Family) -> _core.Forest:
         """Return an empty compiled forest over the rows of `family`."""
-        from mixwood import _core
-
-        p = self.parameters
-        kernel = self.model.prior.kernel
-        return _core.Forest(
-            family, kernel, p.log_u, p.log_alpha, p.sigma, p.theta, self.rule, self.search
-        )
+        return make_forest(self.model.prior, family, self.parameters, self.rule, self.search)
 
 
 def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool = False) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import seed_sequence
+from mixwood.core import make_forest
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
@@ -271,10 +272,7 @@ class LeafGrowth:
         from mixwood import _core
 
         prior = self._model.prior
-        p = prior.start(_core.GROWTH_LOG_U)
-        return _core.Forest(
-            family, prior.kernel, p.log_u, p.log_alpha, p.sigma, p.theta, "balanced"
-        )
+        return make_forest(prior, family, prior.start(_core.GROWTH_LOG_U), "balanced")
 
     def leaves(self) -> WeightedLeaves:
         """Return the leaves, numbered in the order in which their first rows came."""

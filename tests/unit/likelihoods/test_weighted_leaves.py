@@ -152,3 +152,19 @@ def test_shares_of_codes_stand_where_the_column_was(blobs):
     (mean,) = likelihood.mean_rows(statistic[None])
     shares = np.bincount(X[:, 1].astype(int)) / 40
     np.testing.assert_allclose(mean, [X[:, 0].mean(), *shares, X[:, 2].mean()])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_leaves_do_not_follow_the_arrays_that_they_were_made_of(sparse, blobs):
+    rows = np.random.default_rng(0).poisson(1.0, (30, 4)) if sparse else blobs(30)
+    model = mw.Mixture(mw.Multinomial(beta=0.5) if sparse else mw.Gaussian())
+    leaves = mw.stream_leaves(model, [rows], max_leaves=5, seed=0)
+    statistics, sizes = leaves.statistics.copy(), leaves.sizes.copy()
+    mine = replace(leaves, statistics=statistics, sizes=sizes)
+    values = statistics.data if sparse else statistics
+    before = values.copy()
+    values[:] = 0.0  # still the caller's, and writable
+    sizes[:] = 1
+    now = mine.statistics.data if sparse else mine.statistics
+    np.testing.assert_array_equal(now, before)
+    np.testing.assert_array_equal(mine.sizes, leaves.sizes)

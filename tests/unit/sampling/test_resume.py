@@ -386,3 +386,27 @@ def test_xarray_opens_the_draws(tmp_path, small_files, end_after):
     post = resume(run, draws=25)
     np.testing.assert_array_equal(draws().labels, post.labels)
     np.testing.assert_array_equal(draws().sigma, post.sigma)
+
+
+def test_killed_while_fewer_draws_were_asked_for(tmp_path):
+    """The arrays were cut already, and the manifest did not know yet."""
+    run = tmp_path / "run"
+    post = sample(store=run)
+    prior, draws = post.model.prior, post.n_draws
+    arrays = draw_store.DrawArrays.open(run / "arrays.zarr", prior, post.n_chains, post.n_items)
+    arrays.resize(draws - 1)
+    assert_same_draws(resume(run), post)
+
+
+def test_a_refused_chain_lets_go_of_its_lock(tmp_path):
+    run = tmp_path / "run"
+    sample(store=run)
+    state = run / "chains" / "0" / "state"
+    content = state.read_bytes()
+    state.write_bytes(b"damaged")
+    shape = (2, len(X))
+    with pytest.raises(ValueError, match="damaged") as kept:  # as a notebook keeps it
+        chain_store.ChainStore(run, 0, mw.NGGP(), shape)
+    state.write_bytes(content)
+    chain_store.ChainStore(run, 0, mw.NGGP(), shape).close()
+    assert kept.tb is not None

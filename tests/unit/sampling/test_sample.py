@@ -57,11 +57,12 @@ def test_the_number_of_threads_does_not_matter(n_jobs):
     assert_same_draws(sample(), sample(n_jobs=n_jobs))
 
 
-def test_the_joblib_backend_does_not_matter():
+@pytest.mark.parametrize("chains", [1, 2])
+def test_the_joblib_backend_does_not_matter(chains):
     with joblib.parallel_config("loky", n_jobs=2), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the pool of processes says is not ours
-        elsewhere = sample()
-    assert_same_draws(sample(), elsewhere)
+        elsewhere = sample(chains=chains)
+    assert_same_draws(sample(chains=chains), elsewhere)
 
 
 def test_seeds():

@@ -379,3 +379,13 @@ def test_a_posterior_without_data_says_so(make_posterior, tmp_path):
         loaded.to_arviz(log_likelihood=True)
     loaded.save(tmp_path / "again")  # nothing to leave out
     assert load(tmp_path / "again").X is None
+
+
+def test_what_commands_wrote_of_the_run_before_goes_with_it(make_posterior, tmp_path):
+    run = tmp_path / "run"
+    make_posterior().save(run)
+    (run / "report.html").write_text("of the run before")
+    (run / "notes.txt").write_text("the user's")
+    make_posterior(seed=1).save(run, overwrite=True)
+    assert not (run / "report.html").exists()
+    assert (run / "notes.txt").read_text() == "the user's"
