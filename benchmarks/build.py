@@ -1,16 +1,16 @@
 """Two versions of the core side by side: what building them takes, and how fast their samplers are.
 
-    python -m benchmarks.build OLD_SOURCES OLD_PYTHON NEW_SOURCES NEW_PYTHON
+    python -m benchmarks.build sources OLD NEW    two check-outs: CPU seconds of a build, and size
+    python -m benchmarks.build speed OLD NEW      two Pythons in which the versions are installed
 
-Sources are check-outs; each Python is one in which that version is installed. The speeds are CPU
-seconds of the same draws (same data, start and seed), the two versions taking turns, so that a busy
-machine slows both. Only the compiled core is called: where Python modules lie does not matter.
-`MIXWOOD_DATA` names the folder with nips/; without it only the toy data are used.
+The speeds are CPU seconds of the same draws (same data, start and seed), in many short turns, so
+that a busy machine slows both; the median of the ratios is what counts. Only the compiled core is
+called: where Python modules lie does not matter. `MIXWOOD_DATA` names the folder with nips/; without
+it only the toy data are used.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import subprocess
@@ -18,11 +18,10 @@ import sys
 import tempfile
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from benchmarks import record
 
-ROUNDS = 9
+ROUNDS = {"toy": 101, "nips": 25}
 
 #: Runs in each version's Python: reads one case per line, answers with its CPU seconds.
 WORKER = '''
@@ -102,24 +101,24 @@ for line in sys.stdin:
     print(time.process_time() - start, flush=True)
 '''
 
-#: Data, sampler (or tree) and iterations (or rows), about a third of a second each.
+#: Data, sampler (or tree) and iterations (or rows) of one turn.
 CASES = (
-    ("toy", "gibbs", 400),
-    ("toy", "splitmerge", 250),
-    ("toy", "tree", 300),
-    ("toy", "slice", 300),
-    ("toy", "papertree", 60),
-    ("toy", "leaves", 600),
+    ("toy", "gibbs", 60),
+    ("toy", "splitmerge", 40),
+    ("toy", "tree", 40),
+    ("toy", "slice", 60),
+    ("toy", "papertree", 40),
+    ("toy", "leaves", 60),
     ("toy", "ibhc", 1300),
-    ("toy", "bhc", 700),
+    ("toy", "bhc", 400),
     ("nips", "gibbs", 1),
     ("nips", "splitmerge", 1),
-    ("nips", "tree", 1),
+    ("nips", "tree", 4),
     ("nips", "slice", 1),
     ("nips", "papertree", 1),
     ("nips", "ibhc", 300),
 )
-#: What ran on templates before and after; the others may be slower by 10 %, these by 2 %.
+#: What is compiled for every family; the rest runs on the erased one.
 TEMPLATES = ("gibbs", "splitmerge", "tree")
 
 
@@ -157,18 +156,16 @@ def speeds(old: str, new: str) -> dict[str, dict[str, float | str]]:
         times: list[list[float]] = [[], []]
         for version in versions:
             version.seconds(case)  # the first also makes the data and the chain
-        for turn in range(ROUNDS):
+        for turn in range(ROUNDS[case[0]]):
             for which in (0, 1) if turn % 2 == 0 else (1, 0):
                 times[which].append(versions[which].seconds(case))
         pairs = [after / before for before, after in zip(*times, strict=True)]
         results[f"{case[1]} on {case[0]}"] = {
-            "old_s": min(times[0]),
-            "new_s": min(times[1]),
+            "old_ms": 1e3 * min(times[0]) / case[2],
+            "new_ms": 1e3 * min(times[1]) / case[2],
             "new_over_old": median(pairs),
-            "new_over_old_min": min(times[1]) / min(times[0]),
             "run_on": "templates" if case[1] in TEMPLATES else "the erased family",
         }
-        print(f"{case[1]} on {case[0]}: {results[f'{case[1]} on {case[0]}']}", flush=True)
     return results
 
 
@@ -194,12 +191,18 @@ def build(sources: Path, python: str) -> dict[str, float | str]:
         }
 
 
-def main(old_sources: str, old_python: str, new_sources: str, new_python: str) -> None:
-    measured: dict[str, Any] = {}
-    for name, sources in (("old", old_sources), ("new", new_sources)):
-        measured[f"clean build, {name}"] = build(Path(sources), sys.executable)
-        print(json.dumps(measured[f"clean build, {name}"]), flush=True)
-    measured |= speeds(old_python, new_python)
+def builds(old: str, new: str) -> dict[str, dict[str, float | str]]:
+    """Return what building each of the two check-outs takes."""
+    return {
+        "clean build, old": build(Path(old), sys.executable),
+        "clean build, new": build(Path(new), sys.executable),
+    }
+
+
+def main(what: str, old: str, new: str) -> None:
+    measured = {"sources": builds, "speed": speeds}[what](old, new)
+    for name, values in measured.items():
+        print(name, values)
     print(f"written: {record.write(measured).name}")
 
 
