@@ -5,8 +5,8 @@
 
 The speeds are CPU seconds of the same draws (same data, start and seed), in many short turns, so
 that a busy machine slows both; the median of the ratios is what counts. Only the compiled core is
-called: where Python modules lie does not matter. `MIXWOOD_DATA` names the folder with nips/; without
-it only the toy data are used.
+called: where Python modules lie does not matter. `MIXWOOD_DATA` names the folder with nips/;
+without it only the toy data are used.
 """
 
 from __future__ import annotations
