@@ -1,4 +1,4 @@
-"""Priors on the parameters of a prior: what `alpha`, `sigma` and `theta` may be drawn from."""
+"""Distributions that a parameter may be given instead of a number: it is then sampled."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from mixwood._support.checks import positive_number
 
-__all__ = ["Beta", "Gamma"]
+__all__ = ["Beta", "Gamma", "LogNormal"]
 
 
 @dataclass(frozen=True)
 class Gamma:
-    """A Gamma distribution by shape and rate, for `alpha` and `theta`.
+    """A Gamma distribution by shape and rate, for anything positive.
 
     Parameters
     ----------
@@ -63,3 +63,29 @@ class Beta:
     def mean(self) -> float:
         """The expectation, ``a / (a + b)``."""
         return self.a / (self.a + self.b)
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    """A log-normal distribution, for anything positive.
+
+    Parameters
+    ----------
+    median : float
+        Positive; half of the probability is below it.
+    sd : float
+        Positive; the standard deviation of the logarithm. About two thirds of the probability
+        lie within a factor ``exp(sd)`` of the median.
+
+    Examples
+    --------
+    >>> LogNormal(0.1, 1.5)
+    LogNormal(median=0.1, sd=1.5)
+    """
+
+    median: float
+    sd: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "median", positive_number(self.median, "median"))
+        object.__setattr__(self, "sd", positive_number(self.sd, "sd"))
