@@ -69,7 +69,8 @@ def run_in_folder(job: Job, numbers: Sequence[int], folder: Path) -> list[ChainR
 
 
 def _open_store(spec: RunSpec, number: int, folder: Path) -> ChainStore:
-    return ChainStore(folder, number, spec.model.prior, (spec.chains, spec.items))
+    shape = (spec.chains, spec.items)
+    return ChainStore(folder, number, spec.model.prior, spec.base_size, shape)
 
 
 def _foreign_backend() -> bool:
