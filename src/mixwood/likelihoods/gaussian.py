@@ -29,6 +29,7 @@ from mixwood.likelihoods.learned_scale import (
     log_tail,
     rounding_variances,
     scalars_learned,
+    start_grid,
 )
 from mixwood.likelihoods.spread import (
     rounding_steps,
@@ -245,6 +246,22 @@ class Gaussian(Likelihood):
     def start_base(self) -> FloatArray:
         """Return where a chain starts: a fifth of the data's covariance."""
         return self._packed(None)
+
+    def start_bases(self) -> FloatArray:
+        """Return starts of several widths, at a small and a large `nu`, all above the floor."""
+        start = self.start_base()
+        if not len(start):
+            return start[None]
+        spread, floor = self._in_units(self._matrix), self._in_units(self.scale.floor)
+        found = []
+        for share, excess in start_grid(self.nu):
+            if np.linalg.eigvalsh(share * C0 * spread - floor)[0] <= 0:
+                continue
+            base = start.copy()
+            base[:-2] *= share
+            base[-2] = base[-2] if excess is None else excess
+            found.append(base)
+        return np.array(found)
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""

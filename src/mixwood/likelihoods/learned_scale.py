@@ -39,6 +39,7 @@ __all__ = [
     "log_tail",
     "rounding_variances",
     "scalars_learned",
+    "start_grid",
 ]
 
 #: The expected covariance of a cluster is at least what rounding makes of a single value, or this
@@ -46,6 +47,11 @@ __all__ = [
 #: a floor chains run to 0 where rows are tied, and with a high one they cannot move.
 SMALLEST = 1e-6
 LARGEST = 1 / 20
+#: Where chains may start: expected covariances over `C0` times the data's, and ``nu'``. Base measure
+#: and partition find each other only from a good start, and clusters that share a covariance (large
+#: ``nu'``) are a mode of their own.
+START_SHARES = (1.0, 1 / 4, 1 / 16, 1 / 64)
+START_EXCESSES = (5.0, 500.0)
 #: How often a draw is tried anew until it is above the floor, and the steps of a chain otherwise.
 TRIES = 100
 STEPS = 300
@@ -109,7 +115,19 @@ def scalars_learned(
 ) -> dict[str, FloatArray]:
     """Return draws of nu and r by name, without what is fixed; `drawn` are those of r."""
     found = {"nu": excess + offset} if is_learned(nu) else {}
-    return found if r is not None and not is_learned(r) else found | {"r": drawn}
+    return found | {"r": drawn} if is_learned(r) else found  # tied to the width: nothing new
+
+
+def start_grid(nu: Any) -> list[tuple[float, float | None]]:
+    """Return the starts as pairs: a share of the usual covariance, and ``ln nu'`` or None if fixed.
+
+    Examples
+    --------
+    >>> len(start_grid(NU_PRIOR)), start_grid(8.0)[0]
+    (8, (1.0, None))
+    """
+    excesses = [float(np.log(x)) for x in START_EXCESSES] if is_learned(nu) else [None]
+    return [(share, excess) for share in START_SHARES for excess in excesses]
 
 
 def rounding_variances(steps: Any, variances: Any) -> Any:

@@ -24,6 +24,7 @@ from mixwood.likelihoods.learned_scale import (
     log_tail,
     rounding_variances,
     scalars_learned,
+    start_grid,
 )
 from mixwood.likelihoods.spread import (
     refuse_extreme_spread,
@@ -184,6 +185,20 @@ class SphericalGaussian(Likelihood):
     def start_base(self) -> FloatArray:
         """Return where a chain starts: a fifth of the data's variance."""
         return self._packed(None)
+
+    def start_bases(self) -> FloatArray:
+        """Return starts of several widths, at a small and a large `nu`, all above the floor."""
+        start = self.start_base()
+        if not len(start):
+            return start[None]
+        least = np.log(self.scale.floor / self._square) + 0.01
+        found = []
+        for share, excess in start_grid(self.nu):
+            base = start.copy()
+            base[:-2] = np.maximum(base[:-2] + np.log(share), least)
+            base[-2] = base[-2] if excess is None else excess
+            found.append(base)
+        return np.array(found)
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""

@@ -135,7 +135,7 @@ class Draws:
 
     def _check_bases(self) -> None:
         shape = (*self.labels.shape[:2], self.resolved.base_size)
-        given = np.empty(shape[:2] + (0,)) if self.bases is None else self.bases
+        given = np.empty((*shape[:2], 0)) if self.bases is None else self.bases
         bases = _read_only(given, np.float64)
         if bases.shape != shape:
             raise ValueError(

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from mixwood._support.types import FloatArray, IntArray
 
 __all__ = [
-    "DistinctClusters",
     "PREDICTIVE_DRAWS",
+    "DistinctClusters",
     "Portion",
     "PredictiveMixture",
     "clusters_at_once",

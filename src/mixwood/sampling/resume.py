@@ -15,7 +15,7 @@ from mixwood.run_spec import RunInformation
 from mixwood.sampling.executor import Job
 from mixwood.sampling.initial_partition import checked_init
 from mixwood.sampling.stored import continue_run
-from mixwood.store.folders import ARRAYS, LOCK, existing_run
+from mixwood.store.folders import LOCK, existing_run
 from mixwood.store.load import read_checkpoints
 from mixwood.store.lock import locked
 from mixwood.store.manifest import FAULTS, Manifest, change_draws, check_resumable, read_manifest
