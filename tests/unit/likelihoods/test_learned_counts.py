@@ -250,3 +250,18 @@ def test_a_family_of_numbers_is_fixed():
 def test_wrong_parameters_of_ones_own(parameters, error, match):
     with pytest.raises(error, match=match):
         family(parameters)
+
+
+# --- the core
+
+
+def test_the_core_has_the_same_density_as_with_the_same_number_fixed(case):
+    likelihood, data, size, name, _ = case
+    assert likelihood.bind(data).base_size == size
+    at = likelihood.bind(data).at(np.full(size, np.log(0.7)))
+    given = {"a": 0.7, "b": 0.7} if isinstance(likelihood, mw.Bernoulli) else {name: 0.7}
+    if isinstance(likelihood, mw.Poisson):
+        given["rate"] = None
+    fixed = type(likelihood)(**{**likelihood.get_params(), **given}).resolve(data).bind(data)
+    for some in (np.arange(1), np.arange(3, 20)):
+        assert at.log_marginal(some) == pytest.approx(fixed.log_marginal(some), rel=1e-9)

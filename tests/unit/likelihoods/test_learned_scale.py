@@ -331,3 +331,30 @@ def test_learned_scales_can_be_saved(kind):
         assert again != kind(r=0.5).resolve(X)
         if isinstance(likelihood.scale, LearnedScale):
             np.testing.assert_array_equal(again.start_base(), likelihood.start_base())
+
+
+# --- the core
+
+
+@pytest.mark.parametrize("kind", GAUSSIANS)
+@pytest.mark.parametrize("r", [None, 0.3, LogNormal(0.1, 1)])
+def test_the_core_has_the_same_density_as_with_the_same_base_fixed(kind, r, seed):
+    data = X[:, :1] if kind is mw.DiagonalGaussian else X  # whose tied r is one per column
+    learned = kind(r=r).resolve(data)
+    family = learned.bind(data)
+    assert family.base_size == learned.base_size
+    base = learned.draw_base(np.random.default_rng(seed))
+    drawn = learned.base_draws(base)
+    nu = float(drawn["nu"])
+    scale = drawn["covariance" if kind is mw.Gaussian else "variance"]
+    scale = scale * (nu - (4 if kind is mw.Gaussian else 2))
+    fixed = kind(r=float(np.ravel(drawn.get("r", 0.3))[0]), nu=nu, mean=learned.mean, scale=scale)
+    some = np.arange(11)
+    one = family.at(base).log_marginal(some) + learned.row_constants(data)[some].sum()
+    other = fixed.bind(data).log_marginal(some) + fixed.row_constants(data)[some].sum()
+    assert one == pytest.approx(other, rel=1e-9)
+
+
+def test_rows_far_from_the_mean_are_told():
+    with pytest.warns(RuntimeWarning, match="standard deviations from mean"):
+        mw.Gaussian(mean=[1e9, 0, 0]).resolve(X).bind(X)
