@@ -14,15 +14,15 @@ from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
 from mixwood.likelihoods.learned import C0, TAU, LearnedScale, base_of_clusters
 from mixwood.likelihoods.learned_scale import (
+    check_learned,
     check_nu_of_variances,
     check_r_and_nu,
     draw_expected_variances,
     explicit_r_and_nu,
-    floor_variances,
     laws,
+    learned_variances,
     learns,
     log_tail,
-    rounding_variances,
     scalars_learned,
     start_grid,
 )
@@ -112,7 +112,9 @@ class DiagonalGaussian(Likelihood):
                 raise ValueError(
                     f"scale must be 'learn', 'data' or an array, got {shown(self.scale)}"
                 )
-        elif not isinstance(self.scale, LearnedScale):
+        elif isinstance(self.scale, LearnedScale):
+            check_learned(self.scale, 1)
+        else:
             scale = vector(self.scale, "scale")
             if np.any(scale <= 0):
                 raise ValueError(f"scale must be positive, got {shown(self.scale)}")
@@ -157,7 +159,7 @@ class DiagonalGaussian(Likelihood):
         if isinstance(scale, str):
             variances = present_variances(X, centre)
             if scale == "learn":
-                scale = _learned_scale(variances, rounding_steps(X))
+                scale = learned_variances(variances, rounding_steps(X))
             else:
                 scale = variances * SCALE_FRACTION * max(nu - 2, 1.0)
         if not np.all(np.isfinite(mean)):
@@ -171,7 +173,7 @@ class DiagonalGaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = _learned_scale(np.ones(width), np.zeros(width))
+                scale = learned_variances(np.ones(width), np.zeros(width))
             else:
                 scale = np.full(width, SCALE_FRACTION * max(nu - 2, 1.0))
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
@@ -299,9 +301,3 @@ class DiagonalGaussian(Likelihood):
         """Draw Gaussian rows of independent columns."""
         deviation = np.sqrt(parameters["variance"][labels])
         return rng.normal(parameters["mean"][labels], deviation)
-
-
-def _learned_scale(variances: FloatArray, steps: FloatArray) -> LearnedScale:
-    """Return what the data say of a learned scale: their variances, and floors."""
-    floor = floor_variances(rounding_variances(steps, variances))
-    return LearnedScale(variances, floor * variances)

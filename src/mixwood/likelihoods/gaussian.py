@@ -20,14 +20,14 @@ from mixwood.likelihoods.learned import (
     is_learned,
 )
 from mixwood.likelihoods.learned_scale import (
+    check_learned,
     check_r_and_nu,
     draw_expected_covariance,
     explicit_r_and_nu,
-    floor_matrix,
     laws,
+    learned_covariance,
     learns,
     log_tail,
-    rounding_variances,
     scalars_learned,
     start_grid,
 )
@@ -138,7 +138,10 @@ class Gaussian(Likelihood):
                 raise ValueError(
                     f"scale must be 'learn', 'data', 'paper' or an array, got {shown(self.scale)}"
                 )
-        elif not isinstance(self.scale, LearnedScale):
+        elif isinstance(self.scale, LearnedScale):
+            check_learned(self.scale, 2)
+            _positive_definite(self.scale.covariance)
+        else:
             object.__setattr__(self, "scale", _positive_definite(self.scale))
         if self.width is not None:
             self._check_shapes(self.width)
@@ -183,7 +186,7 @@ class Gaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = _learned_scale(shrunk_covariance(X), rounding_steps(X))
+                scale = learned_covariance(shrunk_covariance(X), rounding_steps(X))
             else:
                 scale = _paper_scale(X) if scale == "paper" else _data_scale(X, nu)
         mean = X.mean(axis=0) if self.mean is None else self.mean
@@ -197,7 +200,7 @@ class Gaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = _learned_scale(np.eye(width), np.zeros(width))
+                scale = learned_covariance(np.eye(width), np.zeros(width))
             else:
                 scale = np.eye(width) * _expected_covariance_factor(nu, width)
         mean = np.zeros(width) if self.mean is None else self.mean
@@ -393,15 +396,6 @@ def _positive_definite(value: Any) -> FloatArray:
     except np.linalg.LinAlgError:
         raise ValueError("scale must be positive definite") from None
     return array
-
-
-def _learned_scale(covariance: FloatArray, steps: FloatArray) -> LearnedScale:
-    """Return what the data say of a learned scale: their covariance, and a floor."""
-    variances = np.diag(covariance)
-    units = np.sqrt(variances)
-    square = np.outer(units, units)
-    floor = floor_matrix(covariance / square, rounding_variances(steps, variances))
-    return LearnedScale(covariance, floor * square)
 
 
 def _expected_covariance_factor(nu: float, d: int) -> float:

@@ -27,6 +27,7 @@ from mixwood.likelihoods.learned import (
 )
 
 __all__ = [
+    "check_learned",
     "check_nu_of_variances",
     "check_r_and_nu",
     "draw_expected_covariance",
@@ -35,6 +36,9 @@ __all__ = [
     "floor_matrix",
     "floor_variances",
     "laws",
+    "learned_covariance",
+    "learned_variance",
+    "learned_variances",
     "learns",
     "log_tail",
     "rounding_variances",
@@ -78,6 +82,15 @@ def check_r_and_nu(r: Any, nu: Any, scale: Any) -> tuple[Any, Any]:
                 f"{name} must be a number where scale is fixed, got {value}; use scale='learn'"
             )
     return r, nu
+
+
+def check_learned(scale: LearnedScale, dimension: int) -> None:
+    """Raise if a learned scale is that of another kind of Gaussian."""
+    if np.ndim(scale.covariance) != dimension:
+        shape = ("a number", "a vector", "a matrix")[dimension]
+        raise ValueError(
+            f"scale must be learned as {shape}, got one of shape {np.shape(scale.covariance)}"
+        )
 
 
 def check_nu_of_variances(nu: Any, scale: Any) -> None:
@@ -158,6 +171,28 @@ def floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:
     """
     floor = np.linalg.inv(np.diag(1 / least) + np.linalg.inv(spread) / LARGEST)
     return np.asarray((floor + floor.T) / 2)
+
+
+def learned_covariance(covariance: FloatArray, steps: FloatArray) -> LearnedScale:
+    """Return what data with this covariance and these rounding steps say of a learned scale."""
+    variances = np.diag(covariance)
+    units = np.sqrt(variances)
+    square = np.outer(units, units)
+    floor = floor_matrix(covariance / square, rounding_variances(steps, variances))
+    return LearnedScale(covariance, floor * square)
+
+
+def learned_variances(variances: FloatArray, steps: FloatArray) -> LearnedScale:
+    """Return the same where columns are independent."""
+    floor = floor_variances(rounding_variances(steps, variances))
+    return LearnedScale(variances, floor * variances)
+
+
+def learned_variance(variance: float, steps: FloatArray) -> LearnedScale:
+    """Return the same where all columns have one variance."""
+    step = np.sqrt(np.mean(steps**2))
+    floor = floor_variances(rounding_variances(step, variance))
+    return LearnedScale(variance, floor * variance)
 
 
 def draw_expected_variances(floor: Any, rng: np.random.Generator) -> Any:

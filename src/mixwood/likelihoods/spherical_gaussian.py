@@ -14,15 +14,15 @@ from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
 from mixwood.likelihoods.learned import C0, TAU, LearnedScale, base_of_clusters
 from mixwood.likelihoods.learned_scale import (
+    check_learned,
     check_nu_of_variances,
     check_r_and_nu,
     draw_expected_variances,
     explicit_r_and_nu,
-    floor_variances,
     laws,
+    learned_variance,
     learns,
     log_tail,
-    rounding_variances,
     scalars_learned,
     start_grid,
 )
@@ -105,7 +105,9 @@ class SphericalGaussian(Likelihood):
                 raise ValueError(
                     f"scale must be 'learn', 'data' or a number, got {shown(self.scale)}"
                 )
-        elif not isinstance(self.scale, LearnedScale):
+        elif isinstance(self.scale, LearnedScale):
+            check_learned(self.scale, 0)
+        else:
             object.__setattr__(self, "scale", positive_number(self.scale, "scale"))
 
     @property
@@ -129,7 +131,7 @@ class SphericalGaussian(Likelihood):
                 variance = X.var(axis=0, ddof=1).mean() if varies else 1.0
             refuse_extreme_spread(np.array([variance]))
             if scale == "learn":
-                scale = _learned_scale(float(variance), rounding_steps(X))
+                scale = learned_variance(float(variance), rounding_steps(X))
             else:
                 scale = float(variance) * SCALE_FRACTION * max(nu - 2, 1.0)
         if not np.all(np.isfinite(mean)):
@@ -143,7 +145,7 @@ class SphericalGaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = _learned_scale(1.0, np.zeros(width))
+                scale = learned_variance(1.0, np.zeros(width))
             else:
                 scale = SCALE_FRACTION * max(nu - 2, 1.0)
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
@@ -268,10 +270,3 @@ class SphericalGaussian(Likelihood):
         """Draw Gaussian rows, all columns with one variance."""
         deviation = np.sqrt(parameters["variance"][labels])
         return rng.normal(parameters["mean"][labels], deviation[:, None])
-
-
-def _learned_scale(variance: float, steps: FloatArray) -> LearnedScale:
-    """Return what the data say of a learned scale: their variance, and a floor."""
-    step = np.sqrt(np.mean(steps**2))
-    floor = floor_variances(rounding_variances(step, variance))
-    return LearnedScale(variance, float(floor) * variance)

@@ -324,6 +324,17 @@ def test_malformed_scales_are_refused(covariance, floor):
 
 
 @pytest.mark.parametrize("kind", GAUSSIANS)
+def test_scales_of_another_kind_are_refused(kind):
+    for other in GAUSSIANS:
+        if other is not kind:
+            with pytest.raises(ValueError, match="scale must be learned as"):
+                kind(scale=other().resolve(X).scale)
+    singular = LearnedScale(np.ones((2, 2)), np.eye(2))
+    with pytest.raises(ValueError, match="scale must be"):
+        kind(scale=singular)
+
+
+@pytest.mark.parametrize("kind", GAUSSIANS)
 def test_learned_scales_can_be_saved(kind):
     for likelihood in (kind(), kind(r=Gamma(1, 2), nu=20).resolve(X), kind().resolve(X)):
         again = decode(encode(likelihood, apart := []), apart)
