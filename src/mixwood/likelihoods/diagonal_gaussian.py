@@ -246,15 +246,11 @@ class DiagonalGaussian(Likelihood):
         return shares, scalars[..., :1], r
 
     def base_draws(self, base: FloatArray) -> Parameters:
-        """Return the expected ``variance`` (..., d), and ``nu`` and ``r`` unless fixed.
-
-        ``r`` has an entry for each column where it is tied to the variances.
-        """
+        """Return the expected ``variance`` (..., d), and ``nu`` and ``r`` if they are sampled."""
         if not learns(self.scale):
             return {}
         shares, excess, r = self._unpacked(base)
-        r = r if self.r is None else r[..., 0]
-        scalars = scalars_learned(self.r, self.nu, r, excess[..., 0], 2)
+        scalars = scalars_learned(self.r, self.nu, r[..., 0], excess[..., 0], 2)
         return {"variance": shares * self._squares, **scalars}
 
     def base_width(self, base: FloatArray) -> FloatArray | None:

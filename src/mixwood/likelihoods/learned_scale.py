@@ -126,7 +126,7 @@ def log_tail(r: Any, nu: Any, offset: float, rng: np.random.Generator | None) ->
 def scalars_learned(
     r: Any, nu: Any, drawn: FloatArray, excess: FloatArray, offset: float
 ) -> dict[str, FloatArray]:
-    """Return draws of nu and r by name, without what is fixed; `drawn` are those of r."""
+    """Return draws of nu and r by name, if they are sampled; `drawn` are those of r."""
     found = {"nu": excess + offset} if is_learned(nu) else {}
     return found | {"r": drawn} if is_learned(r) else found  # tied to the width: nothing new
 

@@ -219,7 +219,7 @@ class SphericalGaussian(Likelihood):
         return share, excess, share / TAU if self.r is None else r
 
     def base_draws(self, base: FloatArray) -> Parameters:
-        """Return the expected ``variance``, and ``nu`` and ``r`` unless fixed."""
+        """Return the expected ``variance``, and ``nu`` and ``r`` if they are sampled."""
         if not learns(self.scale):
             return {}
         share, excess, r = self._unpacked(base)

@@ -177,7 +177,7 @@ def test_both_ways_to_draw_above_the_floor_agree(seed, monkeypatch):
         assert ks_2samp(one, other).pvalue > 1e-3
 
 
-def test_what_is_fixed_is_not_reported():
+def test_what_is_fixed_or_tied_is_not_reported():
     shape = (4, 5)
     for kind, key in zip(GAUSSIANS, ("covariance", "variance", "variance"), strict=True):
         for r in (None, 0.3, Gamma(2, 4)):
@@ -186,28 +186,26 @@ def test_what_is_fixed_is_not_reported():
                 base = np.broadcast_to(likelihood.start_base(), (*shape, likelihood.base_size))
                 drawn = likelihood.base_draws(base)
                 assert ("nu" in drawn) == (nu != 12.0)
-                assert ("r" in drawn) == (r != 0.3)
+                assert ("r" in drawn) == (r == Gamma(2, 4))
                 assert drawn[key].shape[:2] == shape
                 assert likelihood.base_width(base).shape == shape
                 np.testing.assert_allclose(likelihood.base_width(base), 0.2)
                 excess = 4 if kind is mw.Gaussian else 2
                 if nu != 12.0:
                     np.testing.assert_allclose(drawn["nu"], {None: 10}.get(nu, 30) + excess)
-                if r != 0.3:
-                    np.testing.assert_allclose(drawn["r"], 0.01 if r is None else 0.5)
-                else:
-                    np.testing.assert_allclose(base[..., -1], np.log(0.3))
+                if r == Gamma(2, 4):
+                    np.testing.assert_allclose(drawn["r"], 0.5)
+                np.testing.assert_allclose(base[..., -1], np.log({None: 1, 0.3: 0.3}.get(r, 0.5)))
                 if nu == 12.0:
                     np.testing.assert_allclose(base[..., -2], np.log(12 - excess))
 
 
-def test_r_is_tied_to_the_width(seed):
+def test_the_width_is_a_share_of_the_variance(seed):
     likelihood = mw.Gaussian().resolve(X)
     base = likelihood.draw_base(np.random.default_rng(seed))
     drawn = likelihood.base_draws(base)
     width = np.trace(np.linalg.solve(likelihood.scale.covariance, drawn["covariance"])) / 3
     assert likelihood.base_width(base) == pytest.approx(width)
-    assert drawn["r"] == pytest.approx(width / 20)
 
 
 def _statistics(likelihood, units, rows):
@@ -359,7 +357,9 @@ def test_the_core_has_the_same_density_as_with_the_same_base_fixed(kind, r, seed
     nu = float(drawn["nu"])
     scale = drawn["covariance" if kind is mw.Gaussian else "variance"]
     scale = scale * (nu - (4 if kind is mw.Gaussian else 2))
-    fixed = kind(r=float(np.ravel(drawn.get("r", 0.3))[0]), nu=nu, mean=learned.mean, scale=scale)
+    tied = float(learned.base_width(base)) / 20
+    used = tied if r is None else float(drawn.get("r", 0.3))
+    fixed = kind(r=used, nu=nu, mean=learned.mean, scale=scale)
     some = np.arange(11)
     one = family.at(base).log_marginal(some) + learned.row_constants(data)[some].sum()
     other = fixed.bind(data).log_marginal(some) + fixed.row_constants(data)[some].sum()
