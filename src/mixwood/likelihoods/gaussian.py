@@ -289,7 +289,7 @@ class Gaussian(Likelihood):
         return expected, np.exp(base[..., -2]), r
 
     def base_draws(self, base: FloatArray) -> Parameters:
-        """Return the expected ``covariance`` (..., d, d), and ``nu`` and ``r`` if they are sampled."""
+        """Return the expected ``covariance`` (..., d, d), and ``nu`` and ``r`` if sampled."""
         if not learns(self.scale):
             return {}
         units, (expected, excess, r) = self._units(), self._unpacked(base)

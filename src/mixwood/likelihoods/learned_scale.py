@@ -51,9 +51,9 @@ __all__ = [
 #: a floor chains run to 0 where rows are tied, and with a high one they cannot move.
 SMALLEST = 1e-6
 LARGEST = 1 / 20
-#: Where chains may start: expected covariances over `C0` times the data's, and ``nu'``. Base measure
-#: and partition find each other only from a good start, and clusters that share a covariance (large
-#: ``nu'``) are a mode of their own.
+#: Where chains may start: expected covariances over `C0` times the data's, and ``nu'``. Base
+#: measure and partition find each other only from a good start, and clusters that share
+#: a covariance (large ``nu'``) are a mode of their own.
 START_SHARES = (1.0, 1 / 4, 1 / 16, 1 / 64)
 START_EXCESSES = (5.0, 500.0)
 #: How often a draw is tried anew until it is above the floor, and the steps of a chain otherwise.
