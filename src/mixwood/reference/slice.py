@@ -8,7 +8,7 @@ from math import e, exp, expm1, lgamma, log, log1p
 import numpy as np
 
 from mixwood.reference.gibbs import GibbsChain
-from mixwood.reference.priors import log_new_weight, update_parameters
+from mixwood.reference.priors import log_new_weight
 from mixwood.reference.random import Stream
 
 __all__ = ["SliceChain", "jumps_above"]
@@ -24,7 +24,7 @@ class SliceChain(GibbsChain):
         """Sweep over the rows, then move the parameters."""
         for _ in range(iterations):
             self._sweep()
-            update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
+            self._update_parameters()
 
     def _sweep(self) -> None:
         jumps = [self.cluster_jump(size) for size in self.sizes]

@@ -1,0 +1,72 @@
+"""Positive numbers with hyperpriors, on their logarithms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, inf, log
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from mixwood import hyper
+from mixwood._support.checks import shown
+from mixwood._support.types import FloatArray
+from mixwood.reference.random import Stream
+
+__all__ = ["LEAST", "MOST", "NU_LEAST", "NU_MOST", "Law", "LogDensity", "law_of", "slice_entry"]
+
+#: where a positive number must stay
+LEAST, MOST = 1e-10, 1e10
+#: where ``nu'`` must stay: how alike the covariances of clusters may be
+NU_LEAST, NU_MOST = 1.0, 2e4
+
+LogDensity: TypeAlias = Callable[[FloatArray], float]
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of the logarithm of a positive number that is sampled."""
+
+    distribution: hyper.LogNormal | hyper.Gamma
+    low: float = LEAST
+    high: float = MOST
+
+    def log_density(self, log_x: float) -> float:
+        """Return the log density of ``ln x``, but for its constant; -inf outside the bounds."""
+        if not log(self.low) <= log_x <= log(self.high):
+            return -inf
+        law = self.distribution
+        if isinstance(law, hyper.Gamma):
+            return law.shape * log_x - law.rate * exp(log_x)
+        return -(((log_x - log(law.median)) / law.sd) ** 2) / 2
+
+
+def law_of(value: Any, low: float = LEAST, high: float = MOST) -> Law | None:
+    """Return the law of a parameter, None where it is a number.
+
+    Examples
+    --------
+    >>> law_of(hyper.Gamma(2, 1)).log_density(0.0)
+    -1.0
+    >>> law_of(0.5) is None
+    True
+    """
+    if value is None or isinstance(value, (int, float)):
+        return None
+    if not isinstance(value, (hyper.Gamma, hyper.LogNormal)):
+        raise TypeError(f"a positive parameter has a Gamma or LogNormal, got {shown(value)}")
+    return Law(value, low, high)
+
+
+def slice_entry(
+    base: FloatArray, place: int, width: float, log_density: LogDensity, stream: Stream
+) -> FloatArray:
+    """Return `base` after a slice step of one of its entries."""
+
+    def moved(value: float) -> FloatArray:
+        other = np.array(base)
+        other[place] = value
+        return other
+
+    return moved(stream.slice_line(lambda v: log_density(moved(v)), float(base[place]), width))
