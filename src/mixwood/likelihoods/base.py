@@ -164,7 +164,37 @@ class Likelihood(Settable, ABC):
         """What to do about clusters of very many numbers, a sentence for a warning."""
         return "Use fewer columns, such as the first principal components, or those that matter"
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+    # --- the base measure, where it is learned
+
+    @property
+    def base_size(self) -> int:
+        """How many numbers the learned base measure has, 0 if it is fixed; parameters explicit."""
+        return 0
+
+    def start_base(self) -> FloatArray:
+        """Return where a chain starts, an array of `base_size` numbers in the core's units."""
+        return np.empty(0)
+
+    def draw_base(self, rng: np.random.Generator) -> FloatArray:
+        """Draw a base measure from its hyperprior: `base_size` numbers in the core's units."""
+        return np.empty(0)
+
+    def base_draws(self, base: FloatArray) -> Parameters:
+        """Return what is learned of base measures (..., base_size) by name, in data units."""
+        return {}
+
+    def base_width(self, base: FloatArray) -> FloatArray | None:
+        """Return the share of the variance within clusters, or None if that is not learned.
+
+        `base` has shape (..., base_size), what is returned (...).
+        """
+        return None
+
+    # --- draws
+
+    def draw_parameters(
+        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Parameters:
         """Draw parameters of clusters given their rows, once for each of the statistics.
 
         Parameters
@@ -174,6 +204,8 @@ class Likelihood(Settable, ABC):
             without rows, whose parameters come from the prior.
         rng : numpy.random.Generator
             Where the randomness comes from.
+        base : array of shape (C, base_size) or (base_size,), optional
+            The base measure of each cluster, or of all; needed where it is learned.
 
         Returns
         -------
@@ -220,10 +252,17 @@ class Likelihood(Settable, ABC):
             "so neither rows nor summaries of parameters can be had from it"
         )
 
-    def simulate(self, labels: IntArray, rng: np.random.Generator) -> Data:
-        """Draw each cluster's parameters from the prior and one row for each label."""
+    def simulate(
+        self, labels: IntArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Data:
+        """Draw each cluster's parameters from the prior and one row for each label.
+
+        A learned base measure is drawn from its hyperprior unless it is given.
+        """
         empty = np.zeros((int(labels.max()) + 1, self.statistic_size))
-        return self.draw_rows(self.draw_parameters(empty, rng), labels, rng)
+        if base is None:
+            base = self.draw_base(rng)
+        return self.draw_rows(self.draw_parameters(empty, rng, base), labels, rng)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -90,7 +90,9 @@ class Bernoulli(Likelihood):
         assert self.columns is not None
         return 2 * self.columns
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+    def draw_parameters(
+        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Parameters:
         """Draw ``probability`` (C, d), that of a one, from Beta posteriors."""
         zeros, ones = np.moveaxis(statistics.reshape(len(statistics), -1, 2), 2, 0)
         return {"probability": rng.beta(self.a + ones, self.b + zeros)}

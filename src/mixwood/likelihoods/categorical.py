@@ -161,7 +161,9 @@ class Categorical(Likelihood):
             "together, or leave it out if it names the rows"
         )
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+    def draw_parameters(
+        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Parameters:
         """Draw ``probabilities`` (C, d, L) from Dirichlet posteriors.
 
         ``L`` is the largest number of categories; those that a column does not have get 0.

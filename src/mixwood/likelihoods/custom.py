@@ -253,7 +253,9 @@ class CustomFamily(Likelihood):
         """The number of rows, and the family's own statistic."""
         return 1 + self.stat_dim
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+    def draw_parameters(
+        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Parameters:
         """Draw ``parameters`` (C, p) of clusters by the user's function."""
         if self.parameter_sampler is None or self.row_sampler is None:
             raise TypeError(

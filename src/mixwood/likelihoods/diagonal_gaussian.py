@@ -7,15 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.checks import moderate_number, shown
+from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
-from mixwood.likelihoods.gaussian import (
-    SCALE_FRACTION,
-    column_variances,
-    refuse_extreme_spread,
-    vector,
+from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
+from mixwood.likelihoods.learned import C0, TAU, LearnedScale, base_of_clusters
+from mixwood.likelihoods.learned_scale import (
+    check_nu_of_variances,
+    check_r_and_nu,
+    draw_expected_variances,
+    explicit_r_and_nu,
+    floor_variances,
+    laws,
+    learns,
+    log_tail,
+    rounding_variances,
+    scalars_learned,
+)
+from mixwood.likelihoods.spread import (
+    present_variances,
+    rounding_steps,
+    warn_of_far_rows,
     warn_of_tiny_scale,
 )
 
@@ -29,18 +42,29 @@ __all__ = ["DiagonalGaussian"]
 class DiagonalGaussian(Likelihood):
     """Gaussian clusters with independent columns; missing entries (NaN) are skipped.
 
+    The variances that clusters are expected to have in each column are learned along with the
+    clusters by default. A column whose learned variance is nearly that of the data does not
+    separate anything.
+
     Parameters
     ----------
-    r : float
-        How many observations the prior mean is worth.
-    nu : float
-        Degrees of freedom of each column's variance, above 0; 7 by default
-        (`Gaussian`'s ``d + 6`` for one column).
+    r : float or distribution, optional
+        How many observations the prior mean is worth: the variance of a cluster over that of the
+        centres of clusters. None, the default, ties it to the learned variance of each column, so
+        that centres have 20 times the data's variance. A number fixes it, a
+        `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is its hyperprior. 0.1 where `scale`
+        is fixed.
+    nu : float or distribution, optional
+        Degrees of freedom of each column's variance. Large: all clusters have nearly the same
+        variances; small: each its own. A number fixes it, above 2 (0 where `scale` is fixed).
+        A distribution is the hyperprior of ``nu - 2``, kept within 1 and 20,000;
+        ``mixwood.hyper.LogNormal(10, 2)`` by default. 7 where `scale` is fixed.
     mean : array of shape (d,), optional
         Prior mean; the mean of the present entries by default.
-    scale : "data" or array of shape (d,)
-        The prior scale ``psi`` of each column, in squared units. ``"data"`` is
-        ``c (nu-2) s^2`` with ``c = 0.1`` and ``s^2`` the column's sample variance.
+    scale : {"learn", "data"} or array of shape (d,)
+        ``"learn"`` samples the variances that clusters are expected to have; they start at a fifth
+        of the data's. All else fixes the prior scale ``psi`` of each column, in squared units:
+        ``"data"`` is ``c (nu-2) s^2`` with ``c = 0.1`` and ``s^2`` the column's sample variance.
 
     Notes
     -----
@@ -52,28 +76,42 @@ class DiagonalGaussian(Likelihood):
 
     A missing entry is integrated out, which leaves its column's product without it.
 
+    With ``scale="learn"`` and ``nu' = nu - 2``, so that ``omega`` is the expected variance in a
+    column, over that of the data::
+
+        psi = nu' omega s^2,    omega ~ Gamma(3/2, rate 3/(2 0.2)) on omega >= F
+        ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000, one for all columns
+        r = omega / 20
+
+    ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is a twelfth of the
+    squared rounding step over ``s^2``, at least a millionth.
+
     Examples
     --------
     >>> DiagonalGaussian(r=1)
-    DiagonalGaussian(r=1.0, nu=7.0, mean=None, scale='data')
+    DiagonalGaussian(r=1.0, nu=None, mean=None, scale='learn')
     """
 
-    r: float = 0.1
-    nu: float = 7.0
+    r: Any = None
+    nu: Any = None
     mean: Any = None
-    scale: Any = "data"
+    scale: Any = "learn"
     skips_missing = True
     continuous = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "r", moderate_number(self.r, "r"))
-        object.__setattr__(self, "nu", moderate_number(self.nu, "nu"))
+        r, nu = check_r_and_nu(self.r, self.nu, self.scale)
+        check_nu_of_variances(nu, self.scale)
+        object.__setattr__(self, "r", r)
+        object.__setattr__(self, "nu", nu)
         if self.mean is not None:
             object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
-            if self.scale != "data":
-                raise ValueError(f"scale must be 'data' or an array, got {shown(self.scale)}")
-        else:
+            if self.scale not in ("learn", "data"):
+                raise ValueError(
+                    f"scale must be 'learn', 'data' or an array, got {shown(self.scale)}"
+                )
+        elif not isinstance(self.scale, LearnedScale):
             scale = vector(self.scale, "scale")
             if np.any(scale <= 0):
                 raise ValueError(f"scale must be positive, got {shown(self.scale)}")
@@ -82,17 +120,23 @@ class DiagonalGaussian(Likelihood):
             self._check_shapes(self.width)
 
     def _check_shapes(self, d: int) -> None:
-        for name in ("mean", "scale"):
-            value = getattr(self, name)
-            if isinstance(value, np.ndarray) and value.shape != (d,):
-                raise ValueError(f"{name} must have shape ({d},), got {value.shape}")
+        for name, value in (("mean", self.mean), ("scale", self._squares)):
+            if value is not None and np.shape(value) != (d,):
+                raise ValueError(f"{name} must have shape ({d},), got {np.shape(value)}")
+
+    @property
+    def _squares(self) -> Any:
+        """The squared units of the rows: `scale`, or the data's variances; None while open."""
+        if isinstance(self.scale, LearnedScale):
+            return self.scale.covariance
+        return None if isinstance(self.scale, str) else self.scale
 
     @property
     def width(self) -> int | None:
         """How many columns the parameters are for, or None while they are open."""
         if self.mean is not None:
             return int(self.mean.shape[0])
-        return None if isinstance(self.scale, str) else int(self.scale.shape[0])
+        return None if self._squares is None else int(self._squares.shape[0])
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
         """Return `X` as a matrix of floats, NaN where missing."""
@@ -100,65 +144,134 @@ class DiagonalGaussian(Likelihood):
         return real_matrix(X, name=name, width=width, missing=True)
 
     def resolve(self, X: Data) -> DiagonalGaussian:
-        """Return a copy with `mean` and `scale` explicit, from `X` where open."""
+        """Return a copy with `nu`, `mean` and `scale` explicit, from `X` where open."""
         assert isinstance(X, np.ndarray)
         self._check_shapes(X.shape[1])
         present = np.isfinite(X)
         counts = np.maximum(present.sum(axis=0), 1)
         centre = np.where(present, X, 0.0).sum(axis=0) / counts
         mean = centre if self.mean is None else self.mean
+        r, nu = explicit_r_and_nu(self.r, self.nu, self.scale, 7.0)
         scale = self.scale
         if isinstance(scale, str):
-            with np.errstate(over="ignore"):
-                squares = np.where(present, X - centre, 0.0) ** 2
-                variances = squares.sum(axis=0) / np.maximum(counts - 1, 1)
-            variances = refuse_extreme_spread(column_variances(X, variances))
-            scale = variances * SCALE_FRACTION * max(self.nu - 2, 1.0)
+            variances = present_variances(X, centre)
+            if scale == "learn":
+                scale = _learned_scale(variances, rounding_steps(X))
+            else:
+                scale = variances * SCALE_FRACTION * max(nu - 2, 1.0)
         if not np.all(np.isfinite(mean)):
             raise ValueError("X is too large: its column means overflow; rescale X")
-        return replace(self, mean=mean, scale=scale)
+        return replace(self, r=r, nu=nu, mean=mean, scale=scale)
 
     def resolve_standard(self, width: int) -> DiagonalGaussian:
         """Return a copy whose open parameters are those of standardized data."""
         mean = np.zeros(width) if self.mean is None else self.mean
+        r, nu = explicit_r_and_nu(self.r, self.nu, self.scale, 7.0)
         scale = self.scale
         if isinstance(scale, str):
-            scale = np.full(width, SCALE_FRACTION * max(self.nu - 2, 1.0))
-        return replace(self, mean=mean, scale=scale)
+            if scale == "learn":
+                scale = _learned_scale(np.ones(width), np.zeros(width))
+            else:
+                scale = np.full(width, SCALE_FRACTION * max(nu - 2, 1.0))
+        return replace(self, r=r, nu=nu, mean=mean, scale=scale)
 
     def bind(self, X: Data) -> _core.Family:
-        """Return the compiled family over `X`, centred and in units of `scale`."""
+        """Return the compiled family over `X`, centred and in units of `scale`.
+
+        Where that is learned, in units of the data's deviations.
+        """
         from mixwood import _core
 
-        standard = warn_of_tiny_scale((X - self.mean) / np.sqrt(self.scale))
-        return _core.diagonal_gaussian(standard, self.r, self.nu)
+        standard = (X - self.mean) / np.sqrt(self._squares)
+        if not learns(self.scale):
+            return _core.diagonal_gaussian(warn_of_tiny_scale(standard), self.r, self.nu)
+        return _core.diagonal_gaussian_learned(
+            warn_of_far_rows(standard),
+            self._floor(),
+            C0,
+            TAU,
+            *laws(self.r, self.nu),
+            self.start_base(),
+        )
+
+    def _floor(self) -> FloatArray:
+        return np.asarray(self.scale.floor / self._squares)
 
     def row_constants(self, X: Data) -> FloatArray:
         """Return the log Jacobian of the units, over each row's present entries."""
         assert isinstance(X, np.ndarray)
-        return np.asarray(-0.5 * np.isfinite(X) @ np.log(self.scale))
+        return np.asarray(-0.5 * np.isfinite(X) @ np.log(self._squares))
+
+    @property
+    def base_size(self) -> int:
+        """The logs of each column's expected variance, of ``nu - 2`` and of `r`."""
+        return int(self.mean.shape[0]) + 2 if learns(self.scale) else 0
+
+    def start_base(self) -> FloatArray:
+        """Return where a chain starts: a fifth of the data's variances."""
+        return self._packed(None)
+
+    def draw_base(self, rng: np.random.Generator) -> FloatArray:
+        """Draw from the hyperprior."""
+        return self._packed(rng)
+
+    def _packed(self, rng: np.random.Generator | None) -> FloatArray:
+        if not learns(self.scale):
+            return np.empty(0)
+        floor = self._floor()
+        shares = np.full(len(floor), C0) if rng is None else draw_expected_variances(floor, rng)
+        return np.array([*np.log(shares), *log_tail(self.r, self.nu, 2, rng)])
+
+    def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the expected variances (..., d), in units, ``nu - 2`` and `r`, (..., d or 1)."""
+        shares, scalars = np.exp(base[..., :-2]), np.exp(base[..., -2:])
+        r = shares / TAU if self.r is None else scalars[..., 1:]
+        return shares, scalars[..., :1], r
+
+    def base_draws(self, base: FloatArray) -> Parameters:
+        """Return the expected ``variance`` (..., d), and ``nu`` and ``r`` unless fixed.
+
+        ``r`` has an entry for each column where it is tied to the variances.
+        """
+        if not learns(self.scale):
+            return {}
+        shares, excess, r = self._unpacked(base)
+        r = r if self.r is None else r[..., 0]
+        scalars = scalars_learned(self.r, self.nu, r, excess[..., 0], 2)
+        return {"variance": shares * self._squares, **scalars}
+
+    def base_width(self, base: FloatArray) -> FloatArray | None:
+        """Return the share of the variance that is within clusters, the mean over columns."""
+        return np.exp(base[..., :-2]).mean(axis=-1) if learns(self.scale) else None
 
     @property
     def statistic_size(self) -> int:
         """For each column the size, the mean and the scatter."""
         return int(3 * self.mean.shape[0])
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+    def draw_parameters(
+        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Parameters:
         """Draw ``mean`` and ``variance``, both (C, d), from Normal-Gamma posteriors."""
         n, centre, scatter = np.moveaxis(statistics.reshape(len(statistics), -1, 3), 2, 0)
-        scale = 1 + scatter + self.r * n / (self.r + n) * centre**2
-        variance = scale / (2 * rng.standard_gamma((self.nu + n) / 2))
-        noise = rng.standard_normal(n.shape) * np.sqrt(variance / (self.r + n))
-        mean = n / (self.r + n) * centre + noise
+        psi, nu, r = 1, self.nu, self.r
+        if learns(self.scale):
+            of_each = base_of_clusters(base, len(n), self.base_size)
+            shares, excess, r = self._unpacked(of_each)
+            psi, nu = excess * shares, excess + 2
+        scale = psi + scatter + r * n / (r + n) * centre**2
+        variance = scale / (2 * rng.standard_gamma((nu + n) / 2))
+        noise = rng.standard_normal(n.shape) * np.sqrt(variance / (r + n))
+        mean = n / (r + n) * centre + noise
         return {
-            "mean": self.mean + np.sqrt(self.scale) * mean,
-            "variance": self.scale * variance,
+            "mean": self.mean + np.sqrt(self._squares) * mean,
+            "variance": self._squares * variance,
         }
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
         """Return the means (C, d) of what is not missing."""
         n, centre, _ = np.moveaxis(statistics.reshape(len(statistics), -1, 3), 2, 0)
-        return np.where(n > 0, self.mean + np.sqrt(self.scale) * centre, np.nan)
+        return np.where(n > 0, self.mean + np.sqrt(self._squares) * centre, np.nan)
 
     def draw_rows(
         self,
@@ -170,3 +283,9 @@ class DiagonalGaussian(Likelihood):
         """Draw Gaussian rows of independent columns."""
         deviation = np.sqrt(parameters["variance"][labels])
         return rng.normal(parameters["mean"][labels], deviation)
+
+
+def _learned_scale(variances: FloatArray, steps: FloatArray) -> LearnedScale:
+    """Return what the data say of a learned scale: their variances, and floors."""
+    floor = floor_variances(rounding_variances(steps, variances))
+    return LearnedScale(variances, floor * variances)

@@ -7,12 +7,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.checks import moderate_number, shown
+from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood._support.warn import warn
 from mixwood.input.matrices import real_array, real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.cost import refuse_huge_matrices
+from mixwood.likelihoods.learned import (
+    C0,
+    TAU,
+    LearnedScale,
+    base_of_clusters,
+    is_learned,
+)
+from mixwood.likelihoods.learned_scale import (
+    check_r_and_nu,
+    draw_expected_covariance,
+    explicit_r_and_nu,
+    floor_matrix,
+    laws,
+    learns,
+    log_tail,
+    rounding_variances,
+    scalars_learned,
+)
+from mixwood.likelihoods.spread import (
+    rounding_steps,
+    sample_covariance,
+    shrunk_covariance,
+    warn_of_far_rows,
+    warn_of_tiny_scale,
+)
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -41,82 +65,34 @@ def cell_fraction(d: int) -> float:
     return max(SCALE_FRACTION, float(SCALE_CELLS ** (-2 / d)))
 
 
-def column_variances(X: FloatArray, variances: FloatArray) -> FloatArray:
-    """Return `variances` with 1 where a column of `X` is constant (or has no two entries).
-
-    Looked for by equality: the computed variance of a constant column is not always 0.
-    """
-    missing = np.isnan(X)
-    largest = np.where(missing, -np.inf, X).max(axis=0)
-    smallest = np.where(missing, np.inf, X).min(axis=0)
-    return np.where(largest > smallest, variances, 1.0)
-
-
-def refuse_extreme_spread(values: FloatArray) -> FloatArray:
-    """Return `values`, variances, or raise where squares over- or underflow."""
-    if not np.all(np.isfinite(values)) or np.any(values < 1e-290) or np.any(values > 1e290):
-        raise ValueError(
-            "X has columns whose variance is too large or too small for double precision; "
-            "rescale X (for example, divide each column by its largest absolute value)"
-        )
-    return values
-
-
-def warn_of_tiny_scale(standard: FloatArray) -> FloatArray:
-    """Return rows in units of the prior scale, with a warning where those are far too small.
-
-    Scatter matrices square the rows: beyond 1e6 the prior scale is lost in their rounding.
-    """
-    if np.nanmax(np.abs(standard), initial=0) > 1e6:
-        warn(
-            "scale is so small against X (rows lie more than 1e6 of its units from mean) that "
-            "densities lose precision; give a larger scale, or use scale='data'",
-            RuntimeWarning,
-        )
-    return standard
-
-
-def sample_covariance(X: FloatArray) -> FloatArray:
-    """Return the sample covariance (zeros for a single row)."""
-    n, d = X.shape
-    if n < 2:
-        return np.zeros((d, d))
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(np.cov(X, rowvar=False, dtype=np.float64)).reshape(d, d)
-
-
-def shrunk_covariance(X: FloatArray) -> FloatArray:
-    """Return the sample covariance, shrunk a little to its diagonal so that it is invertible.
-
-    The weight of the diagonal, ``(d+1)/(n+d+1)``, fades as rows come in. Both parts
-    follow a change of units, so the result does too.
-    """
-    n, d = X.shape
-    S = sample_covariance(X)
-    variances = refuse_extreme_spread(column_variances(X, np.diag(S)))
-    weight = (d + 1) / (n + d + 1)
-    shrunk = np.asarray((1 - weight) * S)
-    np.fill_diagonal(shrunk, variances)
-    return shrunk
-
-
 @dataclass(frozen=True, eq=False)
 class Gaussian(Likelihood):
     """Gaussian clusters with full covariances, under a Normal-Wishart prior.
 
+    What a cluster's mean and covariance are expected to be (the base measure) is learned along
+    with the clusters by default: how wide clusters are and in which directions, and how alike.
+
     Parameters
     ----------
-    r : float
-        How many observations the prior mean is worth.
-    nu : float, optional
-        Degrees of freedom, above ``d - 1``; ``d + 6`` by default.
+    r : float or distribution, optional
+        How many observations the prior mean is worth: the variance of a cluster over that of the
+        centres of clusters. None, the default, ties it to the learned covariance, so that
+        centres have 20 times the data's variance. A number fixes it, a `mixwood.hyper.LogNormal`
+        or `mixwood.hyper.Gamma` is its hyperprior. 0.1 where `scale` is fixed.
+    nu : float or distribution, optional
+        Degrees of freedom. Large: all clusters have nearly one covariance; small: each its own.
+        A number fixes it, above ``d + 1`` (``d - 1`` where `scale` is fixed). A distribution is
+        the hyperprior of ``nu - d - 1``, kept within 1 and 20,000;
+        ``mixwood.hyper.LogNormal(10, 2)`` by default. ``d + 6`` where `scale` is fixed.
     mean : array of shape (d,), optional
         Prior mean; the sample mean by default.
-    scale : {"data", "paper"} or array of shape (d, d)
-        The prior scale matrix ``Psi``. ``"data"`` is equivariant: ``c (nu-d-1) S`` with
-        ``c`` the larger of 0.1 and ``20^(-2/d)``, and ``S`` the sample covariance shrunk a little
-        to its diagonal, so the posterior does not depend on the units. ``"paper"`` is
+    scale : {"learn", "data", "paper"} or array of shape (d, d)
+        ``"learn"`` samples the covariance that clusters are expected to have; it starts at a fifth
+        of the data's. All else fixes the prior scale matrix ``Psi``. ``"data"`` is
+        ``c (nu-d-1) S`` with ``c`` the larger of 0.1 and ``20^(-2/d)``, and ``S`` the sample
+        covariance shrunk a little to its diagonal. ``"paper"`` is
         the published ``Sigma / (10 det Sigma)^(1/d)``, whose determinant is 1/10 in any units.
+        With ``"learn"`` and ``"data"`` the posterior does not depend on the units.
 
     Notes
     -----
@@ -126,48 +102,70 @@ class Gaussian(Likelihood):
         P(X_c) = pi^(-nd/2) (r/(r+n))^(d/2) |Psi|^(nu/2) |Psi_n|^(-(nu+n)/2)
                  Gamma_d((nu+n)/2) / Gamma_d(nu/2)
 
+    With ``scale="learn"`` and ``nu' = nu - d - 1``, so that ``Omega`` is the expected covariance
+    of a cluster::
+
+        Psi = nu' Omega,    Omega ~ Wishart(d+2, 0.2 S/(d+2)) on Omega >= F
+        ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000
+        r = tr(S^-1 Omega) / (20 d)
+
+    ``F = (D^-1 + 20 S^-1)^-1`` is a floor that matters where values are rounded: ``D`` is diagonal,
+    for each column a twelfth of its squared rounding step, at least a millionth of its variance.
+
     Examples
     --------
     >>> Gaussian(nu=8)
-    Gaussian(r=0.1, nu=8.0, mean=None, scale='data')
+    Gaussian(r=None, nu=8.0, mean=None, scale='learn')
+    >>> Gaussian(scale="data").resolve(np.array([[0.0], [2.0]])).scale
+    array([[1.]])
     """
 
-    r: float = 0.1
-    nu: float | None = None
+    r: Any = None
+    nu: Any = None
     mean: Any = None
-    scale: Any = "data"
+    scale: Any = "learn"
     continuous = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "r", moderate_number(self.r, "r"))
-        if self.nu is not None:
-            object.__setattr__(self, "nu", moderate_number(self.nu, "nu"))
+        r, nu = check_r_and_nu(self.r, self.nu, self.scale)
+        object.__setattr__(self, "r", r)
+        object.__setattr__(self, "nu", nu)
         if self.mean is not None:
             object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
-            if self.scale not in ("data", "paper"):
+            if self.scale not in ("learn", "data", "paper"):
                 raise ValueError(
-                    f"scale must be 'data', 'paper' or an array, got {shown(self.scale)}"
+                    f"scale must be 'learn', 'data', 'paper' or an array, got {shown(self.scale)}"
                 )
-        else:
+        elif not isinstance(self.scale, LearnedScale):
             object.__setattr__(self, "scale", _positive_definite(self.scale))
         if self.width is not None:
             self._check_shapes(self.width)
 
     def _check_shapes(self, d: int) -> None:
-        if self.nu is not None and self.nu <= d - 1:
-            raise ValueError(f"nu must be above d - 1 = {d - 1}, got {self.nu}")
+        least = d + 1 if learns(self.scale) else d - 1
+        if self.nu is not None and not is_learned(self.nu) and self.nu <= least:
+            what = "d + 1" if learns(self.scale) else "d - 1"
+            raise ValueError(f"nu must be above {what} = {least}, got {self.nu}")
         if self.mean is not None and self.mean.shape != (d,):
             raise ValueError(f"mean must have shape ({d},), got {self.mean.shape}")
-        if not isinstance(self.scale, str) and self.scale.shape != (d, d):
-            raise ValueError(f"scale must have shape ({d}, {d}), got {self.scale.shape}")
+        matrix = self._matrix
+        if matrix is not None and np.shape(matrix) != (d, d):
+            raise ValueError(f"scale must have shape ({d}, {d}), got {np.shape(matrix)}")
+
+    @property
+    def _matrix(self) -> Any:
+        """What the rows are measured by: `Psi`, or the covariance of the data; None while open."""
+        if isinstance(self.scale, LearnedScale):
+            return self.scale.covariance
+        return None if isinstance(self.scale, str) else self.scale
 
     @property
     def width(self) -> int | None:
         """How many columns the parameters are for, or None while they are open."""
         if self.mean is not None:
             return int(self.mean.shape[0])
-        return None if isinstance(self.scale, str) else int(self.scale.shape[0])
+        return None if self._matrix is None else int(self._matrix.shape[0])
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
         """Return `X` as a matrix of finite floats."""
@@ -180,40 +178,113 @@ class Gaussian(Likelihood):
         assert isinstance(X, np.ndarray)
         d = X.shape[1]
         self._check_shapes(d)
-        nu = d + 6.0 if self.nu is None else self.nu
+        r, nu = explicit_r_and_nu(self.r, self.nu, self.scale, d + 6.0)
         scale = self.scale
         if isinstance(scale, str):
-            scale = _paper_scale(X) if scale == "paper" else _data_scale(X, nu)
+            if scale == "learn":
+                scale = _learned_scale(shrunk_covariance(X), rounding_steps(X))
+            else:
+                scale = _paper_scale(X) if scale == "paper" else _data_scale(X, nu)
         mean = X.mean(axis=0) if self.mean is None else self.mean
         if not np.all(np.isfinite(mean)):
             raise ValueError("X is too large: its column means overflow; rescale X")
-        return replace(self, nu=nu, mean=mean, scale=scale)
+        return replace(self, r=r, nu=nu, mean=mean, scale=scale)
 
     def resolve_standard(self, width: int) -> Gaussian:
         """Return a copy whose open parameters are those of standardized data."""
-        nu = width + 6.0 if self.nu is None else self.nu
+        r, nu = explicit_r_and_nu(self.r, self.nu, self.scale, width + 6.0)
         scale = self.scale
         if isinstance(scale, str):
-            scale = np.eye(width) * _expected_covariance_factor(nu, width)
+            if scale == "learn":
+                scale = _learned_scale(np.eye(width), np.zeros(width))
+            else:
+                scale = np.eye(width) * _expected_covariance_factor(nu, width)
         mean = np.zeros(width) if self.mean is None else self.mean
-        return replace(self, nu=nu, mean=mean, scale=scale)
+        return replace(self, r=r, nu=nu, mean=mean, scale=scale)
 
     def _units(self) -> FloatArray:
-        return np.sqrt(np.diag(self.scale))
+        return np.sqrt(np.diag(self._matrix))
+
+    def _in_units(self, matrix: FloatArray) -> FloatArray:
+        units = self._units()
+        return np.asarray(matrix / np.outer(units, units))
 
     def bind(self, X: Data) -> _core.Family:
-        """Return the compiled family over `X`, centred on the prior mean and in units of `Psi`."""
+        """Return the compiled family over `X`, centred on the prior mean and in units of `Psi`.
+
+        Where that is learned, in units of the data's deviations.
+        """
         from mixwood import _core
 
-        units = self._units()
-        standard = warn_of_tiny_scale((X - self.mean) / units)
-        assert self.nu is not None
-        return _core.gaussian(standard, self.r, self.nu, self.scale / np.outer(units, units))
+        standard = (X - self.mean) / self._units()
+        spread = self._in_units(self._matrix)
+        if not learns(self.scale):
+            return _core.gaussian(warn_of_tiny_scale(standard), self.r, self.nu, spread)
+        return _core.gaussian_learned(
+            warn_of_far_rows(standard),
+            spread,
+            self._in_units(self.scale.floor),
+            C0,
+            len(spread) + 2.0,
+            TAU,
+            *laws(self.r, self.nu),
+            self.start_base(),
+        )
 
     def row_constants(self, X: Data) -> FloatArray:
         """Return the log Jacobian of the units in which the core sees the rows."""
         assert isinstance(X, np.ndarray)
         return np.full(X.shape[0], -float(np.sum(np.log(self._units()))))
+
+    @property
+    def base_size(self) -> int:
+        """A triangle of the expected covariance, the logs of ``nu - d - 1`` and of `r`."""
+        d = self.mean.shape[0]
+        return int(d * (d + 1) // 2 + 2) if learns(self.scale) else 0
+
+    def start_base(self) -> FloatArray:
+        """Return where a chain starts: a fifth of the data's covariance."""
+        return self._packed(None)
+
+    def draw_base(self, rng: np.random.Generator) -> FloatArray:
+        """Draw from the hyperprior."""
+        return self._packed(rng)
+
+    def _packed(self, rng: np.random.Generator | None) -> FloatArray:
+        if not learns(self.scale):
+            return np.empty(0)
+        spread, floor = self._in_units(self._matrix), self._in_units(self.scale.floor)
+        expected = C0 * spread if rng is None else draw_expected_covariance(spread, floor, rng)
+        d = len(spread)
+        column, row = np.triu_indices(d)  # the lower triangle, column by column
+        return np.array([*expected[row, column], *log_tail(self.r, self.nu, d + 1, rng)])
+
+    def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the expected covariance (..., d, d), in units, ``nu - d - 1`` and `r`."""
+        d = self.mean.shape[0]
+        expected = np.zeros((*base.shape[:-1], d, d))
+        column, row = np.triu_indices(d)
+        expected[..., row, column] = expected[..., column, row] = base[..., :-2]
+        r = self._share(base) / TAU if self.r is None else np.exp(base[..., -1])
+        return expected, np.exp(base[..., -2]), r
+
+    def base_draws(self, base: FloatArray) -> Parameters:
+        """Return the expected ``covariance`` (..., d, d), and ``nu`` and ``r`` unless fixed."""
+        if not learns(self.scale):
+            return {}
+        units, (expected, excess, r) = self._units(), self._unpacked(base)
+        scalars = scalars_learned(self.r, self.nu, r, excess, len(units) + 1)
+        return {"covariance": expected * np.outer(units, units), **scalars}
+
+    def base_width(self, base: FloatArray) -> FloatArray | None:
+        """Return ``tr(S^-1 Omega)/d``: the share of the variance that is within clusters."""
+        return self._share(base) if learns(self.scale) else None
+
+    def _share(self, base: FloatArray) -> FloatArray:
+        column, row = np.triu_indices(len(self.mean))
+        weights = np.linalg.inv(self._in_units(self._matrix))[row, column]
+        weights[row != column] *= 2
+        return np.asarray(base[..., :-2] @ weights / len(self.mean))
 
     @property
     def statistic_size(self) -> int:
@@ -231,20 +302,27 @@ class Gaussian(Likelihood):
         """What to do about very many columns."""
         return "Use DiagonalGaussian, or fewer columns (such as the first principal components)"
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+    def draw_parameters(
+        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Parameters:
         """Draw ``mean`` (C, d) and ``covariance`` (C, d, d) from Normal-Wishart posteriors."""
         d, units = self.mean.shape[0], self._units()
         n, centre = statistics[:, :1], statistics[:, 1 : 1 + d]
-        # Psi_n in units of Psi; the triangle of the scatter comes column by column
-        scale = np.tile(self.scale / np.outer(units, units), (len(n), 1, 1))
+        # Psi_n in units of the rows; the triangle of the scatter comes column by column
+        if learns(self.scale):
+            expected, excess, tied = self._unpacked(base_of_clusters(base, len(n), self.base_size))
+            scale, nu, r = excess[:, None, None] * expected, excess + d + 1, tied[:, None]
+        else:
+            scale = np.tile(self._in_units(self.scale), (len(n), 1, 1))
+            nu, r = self.nu, self.r
         column, row = np.triu_indices(d)
         scatter = np.zeros_like(scale)
         scatter[:, row, column] = scatter[:, column, row] = statistics[:, 1 + d :]
-        weight = (self.r * n / (self.r + n))[:, :, None]
+        weight = (r * n / (r + n))[:, :, None]
         scale += scatter + weight * centre[:, :, None] * centre[:, None, :]
-        factor = _inverse_wishart_factor(scale, float(self.nu or 0) + n[:, 0], rng)
+        factor = _inverse_wishart_factor(scale, nu + n[:, 0], rng)
         noise = np.einsum("cij,cj->ci", factor, rng.standard_normal((len(n), d)))
-        mean = n / (self.r + n) * centre + noise / np.sqrt(self.r + n)
+        mean = n / (r + n) * centre + noise / np.sqrt(r + n)
         factor = units[:, None] * factor
         return {
             "mean": self.mean + units * mean,
@@ -286,7 +364,9 @@ def _positive_definite(value: Any) -> FloatArray:
     array = real_array(value, "scale")
     square = array.ndim == 2 and array.shape[0] == array.shape[1] and array.size > 0
     if not square or not np.all(np.isfinite(array)) or not np.allclose(array, array.T):
-        raise ValueError(f"scale must be 'data', 'paper' or a symmetric matrix, got {shown(value)}")
+        raise ValueError(
+            f"scale must be 'learn', 'data', 'paper' or a symmetric matrix, got {shown(value)}"
+        )
     diagonal = np.diag(array)
     if np.any(diagonal <= 0):
         raise ValueError("scale must be positive definite")
@@ -296,6 +376,15 @@ def _positive_definite(value: Any) -> FloatArray:
     except np.linalg.LinAlgError:
         raise ValueError("scale must be positive definite") from None
     return array
+
+
+def _learned_scale(covariance: FloatArray, steps: FloatArray) -> LearnedScale:
+    """Return what the data say of a learned scale: their covariance, and a floor."""
+    variances = np.diag(covariance)
+    units = np.sqrt(variances)
+    square = np.outer(units, units)
+    floor = floor_matrix(covariance / square, rounding_variances(steps, variances))
+    return LearnedScale(covariance, floor * square)
 
 
 def _expected_covariance_factor(nu: float, d: int) -> float:

@@ -1,13 +1,58 @@
-"""Parts of a base measure that are learned: what data say of them before a chain runs."""
+"""Parts of a base measure that are learned: hyperpriors, and what the data say before a chain runs.
+
+The base measure is the prior of a cluster's parameters. Where it is learned, its own parameters
+are part of a chain's state: a vector of numbers, positive ones as their logarithms.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["LearnedScale", "TiedRate"]
+from mixwood._support.checks import moderate_number, shown
+from mixwood._support.types import FloatArray
+from mixwood.hyper import Beta, Gamma, LogNormal
+
+__all__ = [
+    "BOUNDS",
+    "C0",
+    "NU_BOUNDS",
+    "NU_PRIOR",
+    "TAU",
+    "Hyperprior",
+    "Law",
+    "LearnedScale",
+    "TiedRate",
+    "base_of_clusters",
+    "centre",
+    "draw",
+    "is_learned",
+    "law",
+    "number_or_prior",
+    "start_or_draw",
+]
+
+#: What a positive parameter may be given instead of a number.
+Hyperprior: TypeAlias = Gamma | LogNormal
+
+#: A hyperprior as the core reads it: kind, two numbers, and the bounds it is restricted to.
+Law: TypeAlias = tuple[str, float, float, float, float]
+
+Bounds: TypeAlias = tuple[Any, Any]
+
+#: Learned parameters stay within these: beyond them log Gamma functions lose all digits.
+BOUNDS = (1e-10, 1e10)
+
+#: The share of the data's variance that a cluster is expected to have, before the data speak.
+C0 = 0.2
+#: Where r is tied: the variance of the centres of clusters over the data's. Large, so that a row
+#: on its own is expensive: it says nothing about the width of clusters.
+TAU = 20.0
+#: Of ``nu - d - 1`` (one column: ``nu - 2``), within bounds. Large: clusters share one covariance.
+NU_PRIOR = LogNormal(10, 2)
+NU_BOUNDS = (1.0, 2e4)
 
 
 class _ByArrays:
@@ -50,3 +95,116 @@ class TiedRate(_ByArrays):
     """
 
     mean: Any
+
+
+def is_learned(value: Any) -> bool:
+    """Tell whether a parameter is a distribution, so that it is sampled.
+
+    Examples
+    --------
+    >>> is_learned(LogNormal(1, 1)), is_learned(1.0)
+    (True, False)
+    """
+    return isinstance(value, (Gamma, LogNormal, Beta))
+
+
+def number_or_prior(value: Any, name: str, bounds: Bounds = BOUNDS) -> float | Hyperprior:
+    """Return a positive number as a float, a hyperprior as it is, or raise.
+
+    Examples
+    --------
+    >>> number_or_prior(3, "beta"), number_or_prior(LogNormal(1, 2), "beta")
+    (3.0, LogNormal(median=1.0, sd=2.0))
+    """
+    if isinstance(value, (Gamma, LogNormal)):
+        if not bounds[0] <= centre(value) <= bounds[1]:
+            raise ValueError(
+                f"{name} is learned between {bounds[0]:g} and {bounds[1]:g}, and the "
+                f"{'median' if isinstance(value, LogNormal) else 'mean'} of {value} is not there"
+            )
+        return value
+    try:
+        return moderate_number(value, name)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a positive number, or a distribution of positive numbers to learn it "
+            f"(mw.hyper.LogNormal or mw.hyper.Gamma), got {shown(value)}"
+        ) from None
+
+
+def centre(prior: Any) -> float:
+    """Return where a chain starts: the median of a LogNormal, the mean of the others."""
+    return prior.median if isinstance(prior, LogNormal) else float(prior.mean)
+
+
+def law(value: Any, bounds: Bounds = BOUNDS) -> Law:
+    """Return a parameter as the core reads it: a hyperprior, a fixed number, or None where tied.
+
+    Examples
+    --------
+    >>> law(LogNormal(10, 2), (1, 100)), law(0.1), law(None)
+    (('lognormal', 10.0, 2.0, 1.0, 100.0), ('fixed', 0.0, 0.0, 0.0, 0.0), ('tied', 0.0, 0.0, 0.0, 0.0))
+    """  # noqa: E501
+    low, high = map(float, bounds)
+    match value:
+        case LogNormal(median, sd):
+            return ("lognormal", median, sd, low, high)
+        case Gamma(shape, rate):
+            return ("gamma", shape, rate, low, high)
+        case Beta(a, b):
+            return ("beta", a, b, 0.0, 1.0)
+    return ("tied" if value is None else "fixed", 0.0, 0.0, 0.0, 0.0)
+
+
+def draw(prior: Any, bounds: Bounds, rng: np.random.Generator, size: int | None = None) -> Any:
+    """Draw from a hyperprior restricted to `bounds`, which may be arrays: a number, or `size`.
+
+    Examples
+    --------
+    >>> draws = draw(LogNormal(1, 9), (0.5, 2), np.random.default_rng(0), 1000)
+    >>> bool(0.5 <= draws.min() < draws.max() <= 2)
+    True
+    """
+    from scipy import special
+
+    low, high = bounds
+    if isinstance(prior, LogNormal):
+        log_median = np.log(prior.median)
+        share = special.ndtr((np.log([low, high]) - log_median) / prior.sd)
+        drawn = np.exp(log_median + prior.sd * special.ndtri(rng.uniform(*share, size)))
+    elif isinstance(prior, Gamma):
+        shares = (special.gammainc(prior.shape, prior.rate * end) for end in bounds)
+        drawn = special.gammaincinv(prior.shape, rng.uniform(*shares, size)) / prior.rate
+    else:
+        shares = (special.betainc(prior.a, prior.b, end) for end in bounds)
+        drawn = special.betaincinv(prior.a, prior.b, rng.uniform(*shares, size))
+    inside = np.clip(drawn, low, high)
+    return inside if np.ndim(inside) else float(inside)
+
+
+def start_or_draw(value: Any, rng: np.random.Generator | None, bounds: Bounds = BOUNDS) -> float:
+    """Return a fixed number as it is, 1 for None; a learned one's start, or a draw with `rng`."""
+    if value is None:
+        return 1.0
+    if not is_learned(value):
+        return float(value)
+    return centre(value) if rng is None else float(draw(value, bounds, rng))
+
+
+def base_of_clusters(base: FloatArray | None, clusters: int, size: int) -> FloatArray:
+    """Return the base measure of each cluster, an array (clusters, size); `base` may be one.
+
+    Examples
+    --------
+    >>> base_of_clusters(np.array([0.5, 2.0]), 2, 2)
+    array([[0.5, 2. ],
+           [0.5, 2. ]])
+    """
+    if size == 0:
+        return np.empty((clusters, 0))
+    if base is None:
+        raise ValueError(
+            "base must be given: the base measure is learned, so clusters have the one of their "
+            "draw (see draw_base for one from its hyperprior)"
+        )
+    return np.broadcast_to(base, (clusters, size))

@@ -130,7 +130,9 @@ class Multinomial(Likelihood):
         assert self.columns is not None
         return self.columns + 1
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+    def draw_parameters(
+        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Parameters:
         """Draw ``probabilities`` (C, V) from Dirichlet posteriors."""
         return {"probabilities": dirichlet_draws(self.beta + statistics[:, :-1], rng)}
 

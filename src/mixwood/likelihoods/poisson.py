@@ -105,7 +105,9 @@ class Poisson(Likelihood):
         """For each column the size and the sum."""
         return 2 * len(self.rate)
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+    def draw_parameters(
+        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Parameters:
         """Draw ``rate`` (C, d) from Gamma posteriors."""
         n, total = np.moveaxis(statistics.reshape(len(statistics), -1, 2), 2, 0)
         return {"rate": rng.standard_gamma(self.shape + total) / (self.rate + n)}

@@ -15,6 +15,7 @@ from mixwood._support.warn import warn
 from mixwood.input.categories import Categories
 from mixwood.likelihoods.base import Column, Likelihood, Parameters
 from mixwood.likelihoods.cost import warn_of_cost
+from mixwood.likelihoods.learned import base_of_clusters
 from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of, plain_label
 
 if TYPE_CHECKING:
@@ -335,13 +336,55 @@ class Product(Likelihood):
         key, widest = max(self.parts.items(), key=lambda item: item[1].work)
         return f"Most of it is parts[{shown(key)}]. {widest.advice_if_wide}"
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
-        """Draw the parameters of the parts, each named by its columns: ``x, y: mean``."""
-        drawn: Parameters = {}
+    @property
+    def base_size(self) -> int:
+        """The parts' learned base measures, one after the other."""
+        return sum(part.base_size for part in self.parts.values())
+
+    def start_base(self) -> FloatArray:
+        """Return where a chain starts."""
+        return np.concatenate([part.start_base() for part in self.parts.values()])
+
+    def draw_base(self, rng: np.random.Generator) -> FloatArray:
+        """Draw from the hyperpriors of the parts."""
+        return np.concatenate([part.draw_base(rng) for part in self.parts.values()])
+
+    def _bases(self, base: FloatArray) -> Iterator[tuple[Any, Likelihood, FloatArray]]:
+        """Yield each part with its own columns of base measures (..., base_size)."""
         end = 0
         for key, part in self.parts.items():
+            start, end = end, end + part.base_size
+            yield key, part, base[..., start:end]
+
+    def base_draws(self, base: FloatArray) -> Parameters:
+        """Return what the parts learn, each named by its columns: ``x, y: covariance``."""
+        return {
+            f"{_name(key)}: {name}": values
+            for key, part, own in self._bases(base)
+            for name, values in part.base_draws(own).items()
+        }
+
+    def base_width(self, base: FloatArray) -> FloatArray | None:
+        """Return the share of the variance within clusters, the mean over the columns with one."""
+        found = [
+            (len(labels_of(key)), width)
+            for key, part, own in self._bases(base)
+            if (width := part.base_width(own)) is not None
+        ]
+        if not found:
+            return None
+        return np.asarray(sum(n * width for n, width in found) / sum(n for n, _ in found))
+
+    def draw_parameters(
+        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Parameters:
+        """Draw the parameters of the parts, each named by its columns: ``x, y: mean``."""
+        drawn: Parameters = {}
+        bases = base_of_clusters(base, len(statistics), self.base_size)
+        end = 0
+        for key, part, own_base in self._bases(bases):
             start, end = end, end + part.statistic_size
-            own = part.draw_parameters(statistics[:, start:end], rng)
+            own = part.draw_parameters(statistics[:, start:end], rng, own_base)
             drawn |= {f"{_name(key)}: {name}": values for name, values in own.items()}
         return drawn
 

@@ -7,14 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.checks import moderate_number, positive_number, shown
+from mixwood._support.checks import positive_number, shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
-from mixwood.likelihoods.gaussian import (
-    SCALE_FRACTION,
+from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
+from mixwood.likelihoods.learned import C0, TAU, LearnedScale, base_of_clusters
+from mixwood.likelihoods.learned_scale import (
+    check_nu_of_variances,
+    check_r_and_nu,
+    draw_expected_variances,
+    explicit_r_and_nu,
+    floor_variances,
+    laws,
+    learns,
+    log_tail,
+    rounding_variances,
+    scalars_learned,
+)
+from mixwood.likelihoods.spread import (
     refuse_extreme_spread,
-    vector,
+    rounding_steps,
+    warn_of_far_rows,
     warn_of_tiny_scale,
 )
 
@@ -28,17 +42,26 @@ __all__ = ["SphericalGaussian"]
 class SphericalGaussian(Likelihood):
     """Gaussian clusters with one variance for all columns.
 
+    The variance that clusters are expected to have is learned along with the clusters by default.
+
     Parameters
     ----------
-    r : float
-        How many observations the prior mean is worth.
-    nu : float
-        Degrees of freedom of the variance, above 0; 7 by default.
+    r : float or distribution, optional
+        How many observations the prior mean is worth: the variance of a cluster over that of the
+        centres of clusters. None, the default, ties it to the learned variance, so that centres
+        have 20 times the data's variance. A number fixes it, a `mixwood.hyper.LogNormal` or
+        `mixwood.hyper.Gamma` is its hyperprior. 0.1 where `scale` is fixed.
+    nu : float or distribution, optional
+        Degrees of freedom of the variance. Large: all clusters have nearly the same variance;
+        small: each its own. A number fixes it, above 2 (0 where `scale` is fixed). A distribution
+        is the hyperprior of ``nu - 2``, kept within 1 and 20,000;
+        ``mixwood.hyper.LogNormal(10, 2)`` by default. 7 where `scale` is fixed.
     mean : array of shape (d,), optional
         Prior mean; the sample mean by default.
-    scale : "data" or float
-        The prior scale ``psi``, in squared units. ``"data"`` is ``c (nu-2) s^2`` with
-        ``c = 0.1`` and ``s^2`` the sample variance averaged over columns.
+    scale : {"learn", "data"} or float
+        ``"learn"`` samples the variance that clusters are expected to have; it starts at a fifth of
+        the data's. All else fixes the prior scale ``psi``, in squared units: ``"data"`` is
+        ``c (nu-2) s^2`` with ``c = 0.1`` and ``s^2`` the sample variance averaged over columns.
 
     Notes
     -----
@@ -47,27 +70,41 @@ class SphericalGaussian(Likelihood):
         P(X_c) = pi^(-nd/2) (r/(r+n))^(d/2) psi^(nu/2) psi_n^(-(nu+nd)/2)
                  Gamma((nu+nd)/2) / Gamma(nu/2)
 
+    With ``scale="learn"`` and ``nu' = nu - 2``, so that ``omega`` is the expected variance of a
+    cluster, over that of the data::
+
+        psi = nu' omega s^2,    omega ~ Gamma(3/2, rate 3/(2 0.2)) on omega >= F
+        ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000
+        r = omega / 20
+
+    ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is a twelfth of the
+    squared rounding steps over ``s^2``, averaged over columns, at least a millionth.
+
     Examples
     --------
     >>> SphericalGaussian(scale=2)
-    SphericalGaussian(r=0.1, nu=7.0, mean=None, scale=2.0)
+    SphericalGaussian(r=None, nu=None, mean=None, scale=2.0)
     """
 
-    r: float = 0.1
-    nu: float = 7.0
+    r: Any = None
+    nu: Any = None
     mean: Any = None
-    scale: Any = "data"
+    scale: Any = "learn"
     continuous = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "r", moderate_number(self.r, "r"))
-        object.__setattr__(self, "nu", moderate_number(self.nu, "nu"))
+        r, nu = check_r_and_nu(self.r, self.nu, self.scale)
+        check_nu_of_variances(nu, self.scale)
+        object.__setattr__(self, "r", r)
+        object.__setattr__(self, "nu", nu)
         if self.mean is not None:
             object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
-            if self.scale != "data":
-                raise ValueError(f"scale must be 'data' or a number, got {shown(self.scale)}")
-        else:
+            if self.scale not in ("learn", "data"):
+                raise ValueError(
+                    f"scale must be 'learn', 'data' or a number, got {shown(self.scale)}"
+                )
+        elif not isinstance(self.scale, LearnedScale):
             object.__setattr__(self, "scale", positive_number(self.scale, "scale"))
 
     @property
@@ -80,62 +117,130 @@ class SphericalGaussian(Likelihood):
         return real_matrix(X, name=name, width=width if width is not None else self.width)
 
     def resolve(self, X: Data) -> SphericalGaussian:
-        """Return a copy with `mean` and `scale` explicit, from `X` where open."""
+        """Return a copy with `nu`, `mean` and `scale` explicit, from `X` where open."""
         assert isinstance(X, np.ndarray)
         mean = X.mean(axis=0) if self.mean is None else self.mean
+        r, nu = explicit_r_and_nu(self.r, self.nu, self.scale, 7.0)
         scale = self.scale
         if isinstance(scale, str):
             varies = bool(np.any(X.max(axis=0) > X.min(axis=0)))
             with np.errstate(over="ignore", invalid="ignore"):
                 variance = X.var(axis=0, ddof=1).mean() if varies else 1.0
             refuse_extreme_spread(np.array([variance]))
-            scale = float(variance) * SCALE_FRACTION * max(self.nu - 2, 1.0)
+            if scale == "learn":
+                scale = _learned_scale(float(variance), rounding_steps(X))
+            else:
+                scale = float(variance) * SCALE_FRACTION * max(nu - 2, 1.0)
         if not np.all(np.isfinite(mean)):
             raise ValueError("X is too large: its column means overflow; rescale X")
-        return replace(self, mean=mean, scale=scale)
+        return replace(self, r=r, nu=nu, mean=mean, scale=scale)
 
     def resolve_standard(self, width: int) -> SphericalGaussian:
         """Return a copy whose open parameters are those of standardized data."""
         mean = np.zeros(width) if self.mean is None else self.mean
+        r, nu = explicit_r_and_nu(self.r, self.nu, self.scale, 7.0)
         scale = self.scale
         if isinstance(scale, str):
-            scale = SCALE_FRACTION * max(self.nu - 2, 1.0)
-        return replace(self, mean=mean, scale=scale)
+            if scale == "learn":
+                scale = _learned_scale(1.0, np.zeros(width))
+            else:
+                scale = SCALE_FRACTION * max(nu - 2, 1.0)
+        return replace(self, r=r, nu=nu, mean=mean, scale=scale)
+
+    @property
+    def _square(self) -> Any:
+        """The squared unit of the rows: `scale`, or the data's variance."""
+        return self.scale.covariance if isinstance(self.scale, LearnedScale) else self.scale
 
     def bind(self, X: Data) -> _core.Family:
-        """Return the compiled family over `X`, centred and in units of `scale`."""
+        """Return the compiled family over `X`, centred and in units of `scale`.
+
+        Where that is learned, in units of the data's deviation.
+        """
         from mixwood import _core
 
-        standard = warn_of_tiny_scale((X - self.mean) / np.sqrt(self.scale))
-        return _core.spherical_gaussian(standard, self.r, self.nu)
+        standard = (X - self.mean) / np.sqrt(self._square)
+        if not learns(self.scale):
+            return _core.spherical_gaussian(warn_of_tiny_scale(standard), self.r, self.nu)
+        return _core.spherical_gaussian_learned(
+            warn_of_far_rows(standard),
+            self.scale.floor / self._square,
+            C0,
+            TAU,
+            *laws(self.r, self.nu),
+            self.start_base(),
+        )
 
     def row_constants(self, X: Data) -> FloatArray:
         """Return the log Jacobian of the units in which the core sees the rows."""
         assert isinstance(X, np.ndarray)
-        return np.full(X.shape[0], -0.5 * X.shape[1] * np.log(self.scale))
+        return np.full(X.shape[0], -0.5 * X.shape[1] * np.log(self._square))
+
+    @property
+    def base_size(self) -> int:
+        """The logs of the expected variance, of ``nu - 2`` and of `r`."""
+        return 3 if learns(self.scale) else 0
+
+    def start_base(self) -> FloatArray:
+        """Return where a chain starts: a fifth of the data's variance."""
+        return self._packed(None)
+
+    def draw_base(self, rng: np.random.Generator) -> FloatArray:
+        """Draw from the hyperprior."""
+        return self._packed(rng)
+
+    def _packed(self, rng: np.random.Generator | None) -> FloatArray:
+        if not learns(self.scale):
+            return np.empty(0)
+        floor = self.scale.floor / self._square
+        share = C0 if rng is None else draw_expected_variances(floor, rng)
+        return np.array([np.log(share), *log_tail(self.r, self.nu, 2, rng)])
+
+    def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the expected variance, in units, ``nu - 2`` and `r`."""
+        share, excess, r = np.moveaxis(np.exp(base), -1, 0)
+        return share, excess, share / TAU if self.r is None else r
+
+    def base_draws(self, base: FloatArray) -> Parameters:
+        """Return the expected ``variance``, and ``nu`` and ``r`` unless fixed."""
+        if not learns(self.scale):
+            return {}
+        share, excess, r = self._unpacked(base)
+        scalars = scalars_learned(self.r, self.nu, r, excess, 2)
+        return {"variance": share * self._square, **scalars}
+
+    def base_width(self, base: FloatArray) -> FloatArray | None:
+        """Return the share of the variance that is within clusters."""
+        return np.exp(base[..., 0]) if learns(self.scale) else None
 
     @property
     def statistic_size(self) -> int:
         """The size, the mean and the scatter about it."""
         return int(self.mean.shape[0]) + 2
 
-    def draw_parameters(self, statistics: FloatArray, rng: np.random.Generator) -> Parameters:
+    def draw_parameters(
+        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> Parameters:
         """Draw ``mean`` (C, d) and ``variance`` (C,) from Normal-Gamma posteriors."""
         d = self.mean.shape[0]
         n, centre, scatter = statistics[:, 0], statistics[:, 1 : 1 + d], statistics[:, 1 + d]
-        scale = 1 + scatter + self.r * n / (self.r + n) * (centre**2).sum(axis=1)
-        variance = scale / (2 * rng.standard_gamma((self.nu + n * d) / 2))
-        noise = rng.standard_normal(centre.shape) * np.sqrt(variance / (self.r + n))[:, None]
-        mean = (n / (self.r + n))[:, None] * centre + noise
+        psi, nu, r = 1, self.nu, self.r
+        if learns(self.scale):
+            share, excess, r = self._unpacked(base_of_clusters(base, len(n), self.base_size))
+            psi, nu = excess * share, excess + 2
+        scale = psi + scatter + r * n / (r + n) * (centre**2).sum(axis=1)
+        variance = scale / (2 * rng.standard_gamma((nu + n * d) / 2))
+        noise = rng.standard_normal(centre.shape) * np.sqrt(variance / (r + n))[:, None]
+        mean = (n / (r + n))[:, None] * centre + noise
         return {
-            "mean": self.mean + np.sqrt(self.scale) * mean,
-            "variance": self.scale * variance,
+            "mean": self.mean + np.sqrt(self._square) * mean,
+            "variance": self._square * variance,
         }
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
         """Return the means (C, d)."""
         d = self.mean.shape[0]
-        return np.asarray(self.mean + np.sqrt(self.scale) * statistics[:, 1 : 1 + d])
+        return np.asarray(self.mean + np.sqrt(self._square) * statistics[:, 1 : 1 + d])
 
     def draw_rows(
         self,
@@ -147,3 +252,10 @@ class SphericalGaussian(Likelihood):
         """Draw Gaussian rows, all columns with one variance."""
         deviation = np.sqrt(parameters["variance"][labels])
         return rng.normal(parameters["mean"][labels], deviation[:, None])
+
+
+def _learned_scale(variance: float, steps: FloatArray) -> LearnedScale:
+    """Return what the data say of a learned scale: their variance, and a floor."""
+    step = np.sqrt(np.mean(steps**2))
+    floor = floor_variances(rounding_variances(step, np.float64(variance)))
+    return LearnedScale(variance, float(floor) * variance)

@@ -36,9 +36,10 @@ ARRAY_TYPES = (
 
 #: The classes that a file may name, by the module of mixwood that they are in.
 CLASSES = {
-    "hyper": ("Beta", "Gamma"),
+    "hyper": ("Beta", "Gamma", "LogNormal"),
     "priors": tuple(prior.__name__ for prior in PRIORS),
     "likelihoods": tuple(kind.__name__ for kind in LIKELIHOODS),
+    "likelihoods.learned": ("LearnedScale", "TiedRate"),
     "likelihoods.table_layout": ("TableLayout",),
     "model": ("Mixture",),
     "samplers": tuple(kind.__name__ for kind in SAMPLERS),

@@ -1,0 +1,177 @@
+"""What the Gaussians with a learned base measure share: hyperpriors, floor, tied r.
+
+Everything here is in units of the data's standard deviations, in which the spread ``R`` of the
+data has a unit diagonal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mixwood._support.types import FloatArray
+from mixwood.hyper import Gamma
+from mixwood.likelihoods.learned import (
+    BOUNDS,
+    C0,
+    NU_BOUNDS,
+    NU_PRIOR,
+    Law,
+    LearnedScale,
+    draw,
+    is_learned,
+    law,
+    number_or_prior,
+    start_or_draw,
+)
+
+__all__ = [
+    "check_nu_of_variances",
+    "check_r_and_nu",
+    "draw_expected_covariance",
+    "draw_expected_variances",
+    "explicit_r_and_nu",
+    "floor_matrix",
+    "floor_variances",
+    "laws",
+    "learns",
+    "log_tail",
+    "rounding_variances",
+    "scalars_learned",
+]
+
+#: The expected covariance of a cluster is at least what rounding makes of a single value, or this
+#: share of the data's variance, and at most the second share of it in any direction: without
+#: a floor chains run to 0 where rows are tied, and with a high one they cannot move.
+SMALLEST = 1e-6
+LARGEST = 1 / 20
+#: How often a draw is tried anew until it is above the floor, and the steps of a chain otherwise.
+TRIES = 100
+STEPS = 300
+
+
+def learns(scale: Any) -> bool:
+    """Tell whether `scale` asks for, or is, a learned one."""
+    return isinstance(scale, LearnedScale) or (isinstance(scale, str) and scale == "learn")
+
+
+def check_r_and_nu(r: Any, nu: Any, scale: Any) -> tuple[Any, Any]:
+    """Return `r` and `nu` as None, numbers or hyperpriors, or raise.
+
+    Examples
+    --------
+    >>> check_r_and_nu(None, 8, "learn")
+    (None, 8.0)
+    """
+    r = None if r is None else number_or_prior(r, "r")
+    nu = None if nu is None else number_or_prior(nu, "nu", NU_BOUNDS)
+    for name, value in (("r", r), ("nu", nu)):
+        if is_learned(value) and not learns(scale):
+            raise ValueError(
+                f"{name} must be a number where scale is fixed, got {value}; use scale='learn'"
+            )
+    return r, nu
+
+
+def check_nu_of_variances(nu: Any, scale: Any) -> None:
+    """Raise if the degrees of freedom of a learned variance leave it without an expectation."""
+    if learns(scale) and nu is not None and not is_learned(nu) and nu <= 2:
+        raise ValueError(f"nu must be above 2 where scale='learn', got {nu}")
+
+
+def explicit_r_and_nu(r: Any, nu: Any, scale: Any, fixed_nu: float) -> tuple[Any, Any]:
+    """Return `r` and `nu` with what None stands for; a tied r stays None.
+
+    Examples
+    --------
+    >>> explicit_r_and_nu(None, None, "data", 7.0)
+    (0.1, 7.0)
+    """
+    if learns(scale):
+        return r, NU_PRIOR if nu is None else nu
+    return 0.1 if r is None else r, fixed_nu if nu is None else nu
+
+
+def laws(r: Any, nu: Any) -> tuple[Law, Law]:
+    """Return the hyperpriors of nu and r as the core reads them."""
+    return law(nu, NU_BOUNDS), law(r, BOUNDS)
+
+
+def log_tail(r: Any, nu: Any, offset: float, rng: np.random.Generator | None) -> list[float]:
+    """Return the logs of ``nu - offset`` and of r, the start or a draw from the hyperpriors."""
+    excess = start_or_draw(nu, rng, NU_BOUNDS) if is_learned(nu) else nu - offset
+    return [float(np.log(excess)), float(np.log(start_or_draw(r, rng)))]
+
+
+def scalars_learned(
+    r: Any, nu: Any, drawn: FloatArray, excess: FloatArray, offset: float
+) -> dict[str, FloatArray]:
+    """Return draws of nu and r by name, without what is fixed; `drawn` are those of r."""
+    found = {"nu": excess + offset} if is_learned(nu) else {}
+    return found if r is not None and not is_learned(r) else found | {"r": drawn}
+
+
+def rounding_variances(steps: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return the diagonal ``D``: the variance that rounding makes, over that of the column."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.maximum((steps / np.sqrt(variances)) ** 2 / 12, SMALLEST)
+
+
+def floor_variances(least: Any) -> Any:
+    """Return the floor of variances, given those of rounding; never above a twentieth.
+
+    Examples
+    --------
+    >>> floor_variances(np.array([1e-6, 0.05, 1e9])).round(6)
+    array([1.0e-06, 2.5e-02, 5.0e-02])
+    """
+    return 1 / (1 / least + 1 / LARGEST)
+
+
+def floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:
+    """Return ``(D^-1 + 20 R^-1)^-1``: below both ``D`` and ``R/20`` in every direction.
+
+    Examples
+    --------
+    >>> floor_matrix(np.eye(2), np.array([0.05, 0.05])).round(3)
+    array([[0.025, 0.   ],
+           [0.   , 0.025]])
+    """
+    floor = np.linalg.inv(np.diag(1 / least) + np.linalg.inv(spread) / LARGEST)
+    return np.asarray((floor + floor.T) / 2)
+
+
+def draw_expected_variances(floor: Any, rng: np.random.Generator) -> Any:
+    """Draw variances from Gamma(3/2, 3/(2 c0)) above their floors."""
+    return draw(Gamma(1.5, 1.5 / C0), (floor, np.inf), rng, np.shape(floor) or None)
+
+
+def draw_expected_covariance(
+    spread: FloatArray, floor: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Draw a covariance from Wishart(d + 2, c0 R/(d + 2)) above its floor.
+
+    Where few draws are above the floor (many columns with coarse values) it is the last of a long
+    chain of independent proposals: ``floor + Wishart(d + 1)`` has the density wanted but for the
+    root of the determinant.
+    """
+    d = len(spread)
+    root = np.linalg.cholesky(spread * C0 / (d + 2))
+    for _ in range(TRIES):
+        drawn = _wishart(root, d + 2, rng)
+        if np.linalg.eigvalsh(drawn - floor)[0] >= 0:
+            return drawn
+    state, log_root = floor, -np.inf
+    for _ in range(STEPS):
+        proposal = floor + _wishart(root, d + 1, rng)
+        proposed = np.linalg.slogdet(proposal)[1] / 2
+        if np.log(rng.random()) <= proposed - log_root:
+            state, log_root = proposal, proposed
+    return state
+
+
+def _wishart(root: FloatArray, degrees: int, rng: np.random.Generator) -> FloatArray:
+    """Draw from a Wishart distribution with whole degrees and scale ``root root'``."""
+    rows = rng.standard_normal((degrees, len(root))) @ root.T
+    return np.asarray(rows.T @ rows)

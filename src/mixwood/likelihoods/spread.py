@@ -1,0 +1,122 @@
+"""How far the rows of a data set are apart: variances, covariances, rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixwood._support.types import FloatArray
+from mixwood._support.warn import warn
+
+__all__ = [
+    "column_variances",
+    "present_variances",
+    "refuse_extreme_spread",
+    "rounding_steps",
+    "sample_covariance",
+    "shrunk_covariance",
+    "warn_of_far_rows",
+    "warn_of_tiny_scale",
+]
+
+#: Values of a column that are closer than this share of its range count as one.
+SAME = 1e-9
+
+
+def column_variances(X: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return `variances` with 1 where a column of `X` is constant (or has no two entries).
+
+    Looked for by equality: the computed variance of a constant column is not always 0.
+    """
+    missing = np.isnan(X)
+    largest = np.where(missing, -np.inf, X).max(axis=0)
+    smallest = np.where(missing, np.inf, X).min(axis=0)
+    return np.where(largest > smallest, variances, 1.0)
+
+
+def present_variances(X: FloatArray, centre: FloatArray) -> FloatArray:
+    """Return the variance of what is not missing in each column, 1 where that is constant."""
+    present = np.isfinite(X)
+    counts = np.maximum(present.sum(axis=0), 1)
+    with np.errstate(over="ignore"):
+        squares = np.where(present, X - centre, 0.0) ** 2
+        variances = squares.sum(axis=0) / np.maximum(counts - 1, 1)
+    return refuse_extreme_spread(column_variances(X, variances))
+
+
+def refuse_extreme_spread(values: FloatArray) -> FloatArray:
+    """Return `values`, variances, or raise where squares over- or underflow."""
+    if not np.all(np.isfinite(values)) or np.any(values < 1e-290) or np.any(values > 1e290):
+        raise ValueError(
+            "X has columns whose variance is too large or too small for double precision; "
+            "rescale X (for example, divide each column by its largest absolute value)"
+        )
+    return values
+
+
+def warn_of_tiny_scale(standard: FloatArray) -> FloatArray:
+    """Return rows in units of the prior scale, with a warning where those are far too small.
+
+    Scatter matrices square the rows: beyond 1e6 the prior scale is lost in their rounding.
+    """
+    if np.nanmax(np.abs(standard), initial=0) > 1e6:
+        warn(
+            "scale is so small against X (rows lie more than 1e6 of its units from mean) that "
+            "densities lose precision; give a larger scale, or use scale='data'",
+            RuntimeWarning,
+        )
+    return standard
+
+
+def warn_of_far_rows(standard: FloatArray) -> FloatArray:
+    """Return rows in units of the data's deviations, with a warning where they are far from 0."""
+    if np.nanmax(np.abs(standard), initial=0) > 1e6:
+        warn(
+            "rows lie more than 1e6 standard deviations from mean, so densities lose precision; "
+            "look for entries of X that are wrong, or leave mean to the data",
+            RuntimeWarning,
+        )
+    return standard
+
+
+def sample_covariance(X: FloatArray) -> FloatArray:
+    """Return the sample covariance (zeros for a single row)."""
+    n, d = X.shape
+    if n < 2:
+        return np.zeros((d, d))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.cov(X, rowvar=False, dtype=np.float64)).reshape(d, d)
+
+
+def shrunk_covariance(X: FloatArray) -> FloatArray:
+    """Return the sample covariance, shrunk a little to its diagonal so that it is invertible.
+
+    The weight of the diagonal, ``(d+1)/(n+d+1)``, fades as rows come in. Both parts
+    follow a change of units, so the result does too.
+    """
+    n, d = X.shape
+    S = sample_covariance(X)
+    variances = refuse_extreme_spread(column_variances(X, np.diag(S)))
+    weight = (d + 1) / (n + d + 1)
+    shrunk = np.asarray((1 - weight) * S)
+    np.fill_diagonal(shrunk, variances)
+    return shrunk
+
+
+def rounding_steps(X: FloatArray) -> FloatArray:
+    """Return to which step each column seems to be rounded; 0 where no two entries are equal.
+
+    It is the 10% quantile of the gaps between distinct values. Missing entries are left out.
+
+    Examples
+    --------
+    >>> rounding_steps(np.array([[1.0, 0.5, 3.0], [1.0, 0.7, 3.0], [3.0, 0.9, 3.0]]))
+    array([2., 0., 0.])
+    """
+    return np.array([_rounding_step(column[np.isfinite(column)]) for column in X.T])
+
+
+def _rounding_step(values: FloatArray) -> float:
+    gaps = np.diff(np.sort(values))
+    apart = gaps[gaps > SAME * gaps.sum()]
+    tied = 0 < len(apart) < len(gaps)
+    return float(np.quantile(apart, 0.1)) if tied else 0.0
