@@ -167,19 +167,22 @@ def _run_twin(chain_class, model, X, iterations, remember=True, **options):
     X = model.likelihood.check(X)
     model = replace(model, likelihood=model.likelihood.resolve(X))
     names = ("labels", "log_u", "log_alpha", "sigma", "theta")
+    learned = model.likelihood.base_size > 0  # then no marginal can be kept
 
     def run(starts, rng):
         chain = chain_class(model, X, starts["labels"][0], rng, **options)
-        if remember:
+        if remember and not learned:
             chain.family, chain.X = (
                 Remembered(model.likelihood, X),
                 np.arange(len(chain.X))[:, None],
             )
-        finals = {name: np.empty_like(starts[name]) for name in names}
+        finals = {name: np.empty_like(values) for name, values in starts.items()}
         for i in range(len(starts["labels"])):
+            if learned:
+                chain.set_base(starts["base"][i])
             chain.set_state(*(starts[name][i] for name in names))
             chain.iterate(iterations)
-            for name in names:
+            for name in finals:
                 finals[name][i] = getattr(chain, name)
         return finals
 

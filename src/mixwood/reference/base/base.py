@@ -9,12 +9,7 @@ from typing import Generic, TypeVar
 from mixwood._support.types import FloatArray
 from mixwood.reference.random import Stream
 
-__all__ = ["FRACTION", "TAU", "LearnedBase"]
-
-#: the share of the data's variance that a cluster is expected to have, before any data
-FRACTION = 0.2
-#: the variance of the clusters' centres, in units of the data's
-TAU = 20.0
+__all__ = ["LearnedBase"]
 
 S = TypeVar("S")
 

@@ -19,8 +19,9 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.base.base import FRACTION, TAU, LearnedBase
-from mixwood.reference.base.laws import NU_LEAST, NU_MOST, LogDensity, law_of, slice_entry
+from mixwood.likelihoods.learned import C0, NU_BOUNDS, TAU
+from mixwood.reference.base.base import LearnedBase
+from mixwood.reference.base.laws import LogDensity, law_of, slice_entry
 from mixwood.reference.random import Stream
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Columns(NamedTuple):
 
 def log_width_density(log_omega: FloatArray) -> FloatArray:
     """Return the log density of each ``ln omega``, but for a constant."""
-    return np.asarray(1.5 * (log_omega - np.exp(log_omega) / FRACTION))
+    return np.asarray(1.5 * (log_omega - np.exp(log_omega) / C0))
 
 
 def log_column_marginals(c: Columns, log_omega: Any, log_nu: Any, r: Any) -> FloatArray:
@@ -60,7 +61,7 @@ class DiagonalGaussianBase(LearnedBase["Moments"]):
         self.d = len(self.mean)
         self.log_floor = np.log(floor / covariance)
         self.tied = likelihood.r is None
-        self.nu_law = law_of(likelihood.nu, NU_LEAST, NU_MOST)
+        self.nu_law = law_of(likelihood.nu, NU_BOUNDS)
         self.r_law = law_of(likelihood.r)
 
     def r(self, base: FloatArray) -> FloatArray:

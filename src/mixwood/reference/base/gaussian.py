@@ -20,8 +20,9 @@ from scipy.special import multigammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.base.base import FRACTION, TAU, LearnedBase
-from mixwood.reference.base.laws import NU_LEAST, NU_MOST, LogDensity, law_of, slice_entry
+from mixwood.likelihoods.learned import C0, NU_BOUNDS, TAU
+from mixwood.reference.base.base import LearnedBase
+from mixwood.reference.base.laws import LogDensity, law_of, slice_entry
 from mixwood.reference.random import Stream
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class GaussianBase(LearnedBase["Moments"]):
         self.precision = np.linalg.inv(covariance / np.outer(self.units, self.units))  # R^-1
         self.eta = self.d + 2.0
         self.tied = likelihood.r is None
-        self.nu_law = law_of(likelihood.nu, NU_LEAST, NU_MOST)
+        self.nu_law = law_of(likelihood.nu, NU_BOUNDS)
         self.r_law = law_of(likelihood.r)
 
     # --- what the vector says
@@ -91,7 +92,7 @@ class GaussianBase(LearnedBase["Moments"]):
         if not (self.above_floor(omega) and is_positive_definite(omega)):
             return -inf
         value = (self.eta - self.d - 1) / 2 * float(np.linalg.slogdet(omega)[1])
-        value -= self.eta / (2 * FRACTION) * float(np.sum(self.precision * omega))
+        value -= self.eta / (2 * C0) * float(np.sum(self.precision * omega))
         if self.nu_law is not None:
             value += self.nu_law.log_density(base[-2])
         if self.r_law is not None:
@@ -169,7 +170,7 @@ class GaussianBase(LearnedBase["Moments"]):
         """
         precisions = self._draw_precisions(c, base, stream)
         q = np.einsum("ki,kij,kj->k", c.mean, precisions, c.mean)
-        G = self.eta / FRACTION * self.precision + exp(base[-2]) * precisions.sum(axis=0)
+        G = self.eta / C0 * self.precision + exp(base[-2]) * precisions.sum(axis=0)
         a = self.power(len(c.n), self.nu(base))
 
         def log_centres(omega: FloatArray) -> float:

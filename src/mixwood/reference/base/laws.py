@@ -12,14 +12,10 @@ import numpy as np
 from mixwood import hyper
 from mixwood._support.checks import shown
 from mixwood._support.types import FloatArray
+from mixwood.likelihoods.learned import BOUNDS
 from mixwood.reference.random import Stream
 
-__all__ = ["LEAST", "MOST", "NU_LEAST", "NU_MOST", "Law", "LogDensity", "law_of", "slice_entry"]
-
-#: where a positive number must stay
-LEAST, MOST = 1e-10, 1e10
-#: where ``nu'`` must stay: how alike the covariances of clusters may be
-NU_LEAST, NU_MOST = 1.0, 2e4
+__all__ = ["Law", "LogDensity", "law_of", "slice_entry"]
 
 LogDensity: TypeAlias = Callable[[FloatArray], float]
 
@@ -29,12 +25,11 @@ class Law:
     """The law of the logarithm of a positive number that is sampled."""
 
     distribution: hyper.LogNormal | hyper.Gamma
-    low: float = LEAST
-    high: float = MOST
+    bounds: tuple[float, float] = BOUNDS
 
     def log_density(self, log_x: float) -> float:
         """Return the log density of ``ln x``, but for its constant; -inf outside the bounds."""
-        if not log(self.low) <= log_x <= log(self.high):
+        if not log(self.bounds[0]) <= log_x <= log(self.bounds[1]):
             return -inf
         law = self.distribution
         if isinstance(law, hyper.Gamma):
@@ -42,7 +37,7 @@ class Law:
         return -(((log_x - log(law.median)) / law.sd) ** 2) / 2
 
 
-def law_of(value: Any, low: float = LEAST, high: float = MOST) -> Law | None:
+def law_of(value: Any, bounds: tuple[float, float] = BOUNDS) -> Law | None:
     """Return the law of a parameter, None where it is a number.
 
     Examples
@@ -56,7 +51,7 @@ def law_of(value: Any, low: float = LEAST, high: float = MOST) -> Law | None:
         return None
     if not isinstance(value, (hyper.Gamma, hyper.LogNormal)):
         raise TypeError(f"a positive parameter has a Gamma or LogNormal, got {shown(value)}")
-    return Law(value, low, high)
+    return Law(value, bounds)
 
 
 def slice_entry(

@@ -19,9 +19,10 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.reference.base.base import TAU, LearnedBase
+from mixwood.likelihoods.learned import NU_BOUNDS, TAU
+from mixwood.reference.base.base import LearnedBase
 from mixwood.reference.base.diagonal_gaussian import log_width_density
-from mixwood.reference.base.laws import NU_LEAST, NU_MOST, law_of, slice_entry
+from mixwood.reference.base.laws import law_of, slice_entry
 from mixwood.reference.random import Stream
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class SphericalGaussianBase(LearnedBase["Moments"]):
         self.mean, self.variance, self.d = likelihood.mean, float(covariance), len(likelihood.mean)
         self.log_floor = log(floor / covariance)
         self.tied = likelihood.r is None
-        self.nu_law = law_of(likelihood.nu, NU_LEAST, NU_MOST)
+        self.nu_law = law_of(likelihood.nu, NU_BOUNDS)
         self.r_law = law_of(likelihood.r)
 
     def r(self, base: FloatArray) -> float:
