@@ -8,25 +8,41 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.checks import moderate_number, shown, whole_number
+from mixwood._support.checks import shown, whole_number
 from mixwood._support.gamma_draws import dirichlet_draws
 from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood.hyper import LogNormal
 from mixwood.input.counts import whole_number_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
+from mixwood.likelihoods.learned import (
+    is_learned,
+    law_argument,
+    log_draws,
+    log_start,
+    number_or_prior,
+    of_clusters,
+    start_or_draw,
+)
 
 if TYPE_CHECKING:
     from mixwood import _core
 
-__all__ = ["Categorical", "bind_codes"]
+__all__ = ["BETA_PRIOR", "Categorical", "bind_codes"]
+
+#: The hyperprior of a learned beta.
+BETA_PRIOR = LogNormal(1, 1)
 
 
-def bind_codes(X: FloatArray, pseudo_counts: list[FloatArray]) -> _core.Family:
-    """Return the compiled family over codes `X` (NaN missing), with each column's pseudo-counts."""
+def bind_codes(X: FloatArray, pseudo_counts: list[FloatArray], beta: Any) -> _core.Family:
+    """Return the compiled family over codes `X` (NaN missing), with each column's pseudo-counts.
+
+    Where `beta` is a hyperprior they are where a chain starts, one number per column.
+    """
     from mixwood import _core
 
     codes = np.where(np.isnan(X), -1, X).astype(np.int32)
     offsets = np.cumsum([0, *(len(p) for p in pseudo_counts)]).astype(np.int32)
-    return _core.categorical(codes, offsets, np.concatenate(pseudo_counts))
+    return _core.categorical(codes, offsets, np.concatenate(pseudo_counts), **law_argument(beta))
 
 
 #: Every cluster keeps a count of each category.
@@ -43,8 +59,11 @@ class Categorical(Likelihood):
 
     Parameters
     ----------
-    beta : float
-        Pseudo-count of each category.
+    beta : float or distribution
+        Pseudo-count of each category: small where nearly all rows of a cluster have the same. A
+        number fixes it. A `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is the hyperprior of
+        each column's own, and these are learned along with the clusters, by default under
+        ``LogNormal(1, 1)``.
     n_categories : int or sequence of int, optional
         How many categories each column has; the largest code plus 1 by default.
 
@@ -57,18 +76,20 @@ class Categorical(Likelihood):
 
     Examples
     --------
-    >>> Categorical(n_categories=(2, 3))
+    >>> Categorical(beta=1, n_categories=(2, 3))
     Categorical(beta=1.0, n_categories=(2, 3))
+    >>> Categorical().beta
+    LogNormal(median=1.0, sd=1.0)
     """
 
-    beta: float = 1.0
+    beta: Any = BETA_PRIOR
     n_categories: Any = None
     skips_missing = True
     reads_categories = True
     nominal = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", moderate_number(self.beta, "beta"))
+        object.__setattr__(self, "beta", number_or_prior(self.beta, "beta"))
         if self.n_categories is None or isinstance(self.n_categories, (int, np.integer)):
             if self.n_categories is not None:
                 _categories(self.n_categories)
@@ -141,7 +162,8 @@ class Categorical(Likelihood):
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over the rows of `X`."""
         assert isinstance(X, np.ndarray)
-        return bind_codes(X, [np.full(counts, self.beta) for counts in self.n_categories])
+        beta = start_or_draw(self.beta, None)
+        return bind_codes(X, [np.full(counts, beta) for counts in self.n_categories], self.beta)
 
     def row_constants(self, X: Data) -> FloatArray:
         """Return zeros: the compiled family leaves nothing out."""
@@ -161,6 +183,23 @@ class Categorical(Likelihood):
             "together, or leave it out if it names the rows"
         )
 
+    @property
+    def base_size(self) -> int:
+        """The log of each column's `beta`, if it is learned."""
+        return len(self.n_categories) if is_learned(self.beta) else 0
+
+    def start_base(self) -> FloatArray:
+        """Return where a chain starts: the median of the hyperprior."""
+        return log_start(self.beta, self.base_size)
+
+    def draw_base(self, rng: np.random.Generator) -> FloatArray:
+        """Draw from the hyperprior."""
+        return log_draws(self.beta, self.base_size, rng)
+
+    def base_draws(self, base: FloatArray) -> Parameters:
+        """Return ``beta`` (..., d) if it is learned."""
+        return {"beta": np.exp(base)} if is_learned(self.beta) else {}
+
     def draw_parameters(
         self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
     ) -> Parameters:
@@ -170,10 +209,11 @@ class Categorical(Likelihood):
         """
         shape = (len(statistics), len(self.n_categories), max(self.n_categories))
         probabilities = np.zeros(shape)
+        beta = np.broadcast_to(of_clusters(self.beta, base, *shape[:2]), shape[:2])
         end = 0
         for j, counts in enumerate(self.n_categories):
             start, end = end, end + counts
-            drawn = dirichlet_draws(self.beta + statistics[:, start:end], rng)
+            drawn = dirichlet_draws(beta[:, [j]] + statistics[:, start:end], rng)
             probabilities[:, j, :counts] = drawn
         return {"probabilities": probabilities}
 

@@ -14,6 +14,7 @@ import numpy as np
 from mixwood._support.checks import moderate_number, shown
 from mixwood._support.types import FloatArray
 from mixwood.hyper import Beta, Gamma, LogNormal
+from mixwood.input.matrices import real_array
 
 __all__ = [
     "BOUNDS",
@@ -30,7 +31,11 @@ __all__ = [
     "draw",
     "is_learned",
     "law",
+    "law_argument",
+    "log_draws",
+    "log_start",
     "number_or_prior",
+    "of_clusters",
     "start_or_draw",
 ]
 
@@ -83,6 +88,25 @@ class LearnedScale(_ByArrays):
     covariance: Any
     floor: Any
 
+    def __post_init__(self) -> None:
+        covariance, floor = (
+            real_array(getattr(self, name), f"{name} of the learned scale")
+            for name in ("covariance", "floor")
+        )
+        square = covariance.ndim == 2 and covariance.shape[0] == covariance.shape[1]
+        variances = np.diag(covariance) if square else covariance
+        if covariance.shape != floor.shape or not (square or covariance.ndim < 2):
+            raise ValueError(
+                "a learned scale needs a covariance and a floor of one shape, got "
+                f"{covariance.shape} and {floor.shape}"
+            )
+        if not (
+            np.isfinite(covariance).all() and np.isfinite(floor).all() and np.all(variances > 0)
+        ):
+            raise ValueError("a learned scale needs finite covariances with positive variances")
+        for name, value in (("covariance", covariance), ("floor", floor)):
+            object.__setattr__(self, name, value if value.ndim else float(value))
+
 
 @dataclass(frozen=True, eq=False)
 class TiedRate(_ByArrays):
@@ -95,6 +119,12 @@ class TiedRate(_ByArrays):
     """
 
     mean: Any
+
+    def __post_init__(self) -> None:
+        mean = real_array(self.mean, "mean of the tied rate")
+        if mean.ndim != 1 or not np.isfinite(mean).all() or np.any(mean <= 0):
+            raise ValueError(f"a tied rate needs positive means, got {shown(self.mean)}")
+        object.__setattr__(self, "mean", mean)
 
 
 def is_learned(value: Any) -> bool:
@@ -152,8 +182,28 @@ def law(value: Any, bounds: Bounds = BOUNDS) -> Law:
         case Gamma(shape, rate):
             return ("gamma", shape, rate, low, high)
         case Beta(a, b):
-            return ("beta", a, b, 0.0, 1.0)
+            return ("beta", a, b, low, high)
     return ("tied" if value is None else "fixed", 0.0, 0.0, 0.0, 0.0)
+
+
+def law_argument(value: Any) -> dict[str, Law]:
+    """Return the argument that tells the core of a hyperprior: none where the value is fixed."""
+    return {"law": law(value)} if is_learned(value) else {}
+
+
+def log_start(value: Any, size: int) -> FloatArray:
+    """Return the logs of `size` learned parameters where a chain starts, none if fixed."""
+    return np.full(size, np.log(centre(value))) if is_learned(value) else np.empty(0)
+
+
+def log_draws(value: Any, size: int, rng: np.random.Generator) -> FloatArray:
+    """Draw the logs of `size` learned parameters from their hyperprior, none if fixed."""
+    return np.log(draw(value, BOUNDS, rng, size)) if is_learned(value) else np.empty(0)
+
+
+def of_clusters(value: Any, base: FloatArray | None, clusters: int, size: int) -> Any:
+    """Return a parameter: itself if it is a number, else that of each cluster and column."""
+    return np.exp(base_of_clusters(base, clusters, size)) if is_learned(value) else value
 
 
 def draw(prior: Any, bounds: Bounds, rng: np.random.Generator, size: int | None = None) -> Any:

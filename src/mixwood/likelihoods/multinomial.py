@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.checks import moderate_number, whole_number
+from mixwood._support.checks import whole_number
 from mixwood._support.gamma_draws import dirichlet_draws
 from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood.hyper import LogNormal
 from mixwood.input.counts import count_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
+from mixwood.likelihoods.learned import (
+    is_learned,
+    law_argument,
+    log_draws,
+    log_start,
+    number_or_prior,
+    of_clusters,
+    start_or_draw,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -20,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Multinomial"]
 
+#: The hyperprior of a learned beta.
+BETA_PRIOR = LogNormal(0.1, 1.5)
+
 
 @dataclass(frozen=True, eq=False)
 class Multinomial(Likelihood):
@@ -27,8 +40,10 @@ class Multinomial(Likelihood):
 
     Parameters
     ----------
-    beta : float
-        Pseudo-count of each column.
+    beta : float or distribution
+        Pseudo-count of each column: small where a cluster has few of the words. A number fixes
+        it. A `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is its hyperprior, and it is
+        learned along with the clusters, by default under ``LogNormal(0.1, 1.5)``.
     columns : int, optional
         How many columns (words); the data's width by default.
 
@@ -44,11 +59,13 @@ class Multinomial(Likelihood):
 
     Examples
     --------
-    >>> Multinomial()
+    >>> Multinomial(beta=0.1)
     Multinomial(beta=0.1, columns=None)
+    >>> Multinomial().beta
+    LogNormal(median=0.1, sd=1.5)
     """
 
-    beta: float = 0.1
+    beta: Any = BETA_PRIOR
     columns: int | None = None
     reads_sparse = True
     reads_counts = True
@@ -56,7 +73,7 @@ class Multinomial(Likelihood):
     sparse_statistics = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", moderate_number(self.beta, "beta"))
+        object.__setattr__(self, "beta", number_or_prior(self.beta, "beta"))
         if self.columns is not None:
             whole_number(self.columns, "columns", at_least=1)
 
@@ -93,7 +110,8 @@ class Multinomial(Likelihood):
             X.indices.astype(np.int32),
             X.data.astype(np.int32),
             X.shape[1],
-            self.beta,
+            start_or_draw(self.beta, None),
+            **law_argument(self.beta),
         )
 
     def bind_leaves(
@@ -108,10 +126,11 @@ class Multinomial(Likelihood):
             statistics.indices.astype(np.int32),
             statistics.data.astype(np.int32),
             statistics.shape[1],
-            self.beta,
+            start_or_draw(self.beta, None),
             sizes,
             log_apart,
             weights,
+            **law_argument(self.beta),
         )
 
     def row_constants(self, X: Data) -> FloatArray:
@@ -130,11 +149,29 @@ class Multinomial(Likelihood):
         assert self.columns is not None
         return self.columns + 1
 
+    @property
+    def base_size(self) -> int:
+        """The log of `beta`, if it is learned."""
+        return 1 if is_learned(self.beta) else 0
+
+    def start_base(self) -> FloatArray:
+        """Return where a chain starts: the median of the hyperprior."""
+        return log_start(self.beta, self.base_size)
+
+    def draw_base(self, rng: np.random.Generator) -> FloatArray:
+        """Draw from the hyperprior."""
+        return log_draws(self.beta, self.base_size, rng)
+
+    def base_draws(self, base: FloatArray) -> Parameters:
+        """Return ``beta`` (...) if it is learned."""
+        return {"beta": np.exp(base[..., 0])} if is_learned(self.beta) else {}
+
     def draw_parameters(
         self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
     ) -> Parameters:
         """Draw ``probabilities`` (C, V) from Dirichlet posteriors."""
-        return {"probabilities": dirichlet_draws(self.beta + statistics[:, :-1], rng)}
+        beta = of_clusters(self.beta, base, len(statistics), 1)
+        return {"probabilities": dirichlet_draws(beta + statistics[:, :-1], rng)}
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
         """Return each word's share of all words (C, V)."""
@@ -172,13 +209,20 @@ class Multinomial(Likelihood):
         return csr_array(vstack(parts, format="csr"))
 
     def simulate(
-        self, labels: IntArray, rng: np.random.Generator, totals: int | IntArray = 20
+        self,
+        labels: IntArray,
+        rng: np.random.Generator,
+        base: FloatArray | None = None,
+        totals: int | IntArray = 20,
     ) -> csr_array:
         """Draw each cluster's probabilities from the prior, then one row per label.
 
-        `totals` is how many counts a row has, one number or one for each row.
+        A learned `beta` is drawn from its hyperprior unless `base` is given. `totals` is how many
+        counts a row has, one number or one for each row.
         """
         empty = np.zeros((int(labels.max()) + 1, self.statistic_size))
-        probabilities = self.draw_parameters(empty, rng)["probabilities"]
+        if base is None:
+            base = self.draw_base(rng)
+        probabilities = self.draw_parameters(empty, rng, base)["probabilities"]
         totals = np.broadcast_to(np.asarray(totals, dtype=np.int64), labels.shape)
         return self._counts(probabilities, labels, totals, rng)

@@ -66,8 +66,8 @@ class Product(Likelihood):
     Examples
     --------
     >>> import mixwood as mw
-    >>> mw.Product({("x", "y"): mw.Gaussian(), "visits": mw.Poisson(), "kind": mw.Categorical()})
-    Product({('x', 'y'): Gaussian(r=0.1, nu=None, mean=None, scale='data'), 'visits': Poisson(shape=1.0, rate=None), 'kind': Categorical(beta=1.0, n_categories=None)})
+    >>> mw.Product({("x", "y"): mw.Gaussian(), "visits": mw.Poisson(shape=1), "kind": mw.Bernoulli()})
+    Product({('x', 'y'): Gaussian(r=None, nu=None, mean=None, scale='learn'), 'visits': Poisson(shape=1.0, rate=None), 'kind': Bernoulli(a=None, b=None, columns=None)})
     """  # noqa: E501
 
     parts: Mapping[Any, Likelihood]
