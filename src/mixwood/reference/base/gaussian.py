@@ -16,19 +16,19 @@ from math import exp, inf, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import multigammaln
+from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
 from mixwood.likelihoods.learned import C0, NU_BOUNDS, TAU
 from mixwood.reference.base.base import LearnedBase
-from mixwood.reference.base.laws import LogDensity, law_of, slice_entry
+from mixwood.reference.base.laws import LogDensity, law_of
 from mixwood.reference.random import Stream
 
 if TYPE_CHECKING:
     from mixwood.reference.families.gaussian import Moments
 
-__all__ = ["Clusters", "GaussianBase"]
+__all__ = ["Clusters", "GaussianBase", "Scale"]
 
 
 class Clusters(NamedTuple):
@@ -37,6 +37,14 @@ class Clusters(NamedTuple):
     n: FloatArray  # (K,)
     mean: FloatArray  # (K, d)
     scatter: FloatArray  # (K, d, d)
+
+
+class Scale(NamedTuple):
+    """What a base says; ``log_r`` has no meaning where r is tied."""
+
+    omega: FloatArray
+    log_nu: float  # of nu'
+    log_r: float
 
 
 class GaussianBase(LearnedBase["Moments"]):
@@ -55,31 +63,31 @@ class GaussianBase(LearnedBase["Moments"]):
 
     # --- what the vector says
 
-    def omega(self, base: FloatArray) -> FloatArray:
-        """Return the covariance that a cluster is expected to have."""
-        matrix = np.empty((self.d, self.d))
+    def unpacked(self, base: FloatArray) -> Scale:
+        """Return the parameters that a base says."""
+        omega = np.empty((self.d, self.d))
         column, row = np.triu_indices(self.d)
-        matrix[row, column] = matrix[column, row] = base[:-2]
-        return matrix
+        omega[row, column] = omega[column, row] = base[:-2]
+        return Scale(omega, float(base[-2]), float(base[-1]))
 
-    def with_omega(self, base: FloatArray, omega: FloatArray) -> FloatArray:
-        """Return the base with another covariance."""
+    def packed(self, scale: Scale) -> FloatArray:
+        """Return the base that says these parameters."""
         column, row = np.triu_indices(self.d)
-        return np.concatenate([omega[row, column], base[-2:]])
+        return np.array([*scale.omega[row, column], scale.log_nu, scale.log_r])
 
-    def r(self, base: FloatArray) -> float:
+    def r(self, scale: Scale) -> float:
         """Return how many observations the prior mean is worth."""
         if not self.tied:
-            return exp(base[-1])
-        return float(np.sum(self.precision * self.omega(base))) / (self.d * TAU)
+            return exp(scale.log_r)
+        return float((self.precision * scale.omega).sum()) / (self.d * TAU)
 
-    def nu(self, base: FloatArray) -> float:
+    def nu(self, scale: Scale) -> float:
         """Return the degrees of freedom."""
-        return exp(base[-2]) + self.d + 1
+        return exp(scale.log_nu) + self.d + 1
 
-    def psi(self, base: FloatArray) -> FloatArray:
+    def psi(self, scale: Scale) -> FloatArray:
         """Return the prior scale matrix, in units of all rows."""
-        return exp(base[-2]) * self.omega(base)
+        return exp(scale.log_nu) * scale.omega
 
     # --- densities
 
@@ -88,15 +96,18 @@ class GaussianBase(LearnedBase["Moments"]):
         return is_positive_definite(omega - self.floor)
 
     def log_hyperprior(self, base: FloatArray) -> float:
-        omega = self.omega(base)
-        if not (self.above_floor(omega) and is_positive_definite(omega)):
+        return self._log_hyperprior(self.unpacked(base))
+
+    def _log_hyperprior(self, scale: Scale) -> float:
+        omega = scale.omega
+        if not self.above_floor(omega):
             return -inf
         value = (self.eta - self.d - 1) / 2 * float(np.linalg.slogdet(omega)[1])
-        value -= self.eta / (2 * C0) * float(np.sum(self.precision * omega))
+        value -= self.eta / (2 * C0) * float((self.precision * omega).sum())
         if self.nu_law is not None:
-            value += self.nu_law.log_density(base[-2])
+            value += self.nu_law.log_density(scale.log_nu)
         if self.r_law is not None:
-            value += self.r_law.log_density(base[-1])
+            value += self.r_law.log_density(scale.log_r)
         return value
 
     def clusters(self, stats: Sequence[Moments]) -> Clusters:
@@ -107,46 +118,74 @@ class GaussianBase(LearnedBase["Moments"]):
         n = np.array([float(stat.n) for stat in own])
         return Clusters(n, mean.reshape(-1, d), scatter.reshape(-1, d, d))
 
-    def posterior_scales(self, c: Clusters, base: FloatArray) -> FloatArray:
+    def posterior_scales(self, c: Clusters, scale: Scale) -> FloatArray:
         """Return ``Psi_k = Psi + S_k + r n/(r+n) xbar xbar'`` of each cluster."""
-        weight = self.r(base) * c.n / (self.r(base) + c.n)
+        r = self.r(scale)
         away = c.mean[:, :, None] * c.mean[:, None, :]
-        return np.asarray(self.psi(base) + c.scatter + weight[:, None, None] * away)
+        weight = (r * c.n / (r + c.n))[:, None, None]
+        return np.asarray(self.psi(scale) + c.scatter + weight * away)
 
     def log_marginals(self, stats: Sequence[Moments], base: FloatArray) -> FloatArray:
-        return self.log_marginals_of(self.clusters(stats), base)
+        return self._log_marginals(self.clusters(stats), self.unpacked(base))
 
-    def log_marginals_of(self, c: Clusters, base: FloatArray) -> FloatArray:
+    def _log_marginals(self, c: Clusters, scale: Scale) -> FloatArray:
         """Return ``log P(X_c)`` of each cluster, in units of all rows."""
-        d, n, r, nu = self.d, c.n, self.r(base), self.nu(base)
+        d, n, r, nu = self.d, c.n, self.r(scale), self.nu(scale)
         value = d / 2 * np.log(r / (r + n)) - n * d / 2 * log(np.pi)
-        value += nu / 2 * np.linalg.slogdet(self.psi(base))[1]
-        value -= (nu + n) / 2 * np.linalg.slogdet(self.posterior_scales(c, base))[1]
-        return np.asarray(value + multigammaln((nu + n) / 2, d) - multigammaln(nu / 2, d))
+        value += nu / 2 * np.linalg.slogdet(self.psi(scale))[1]
+        value -= (nu + n) / 2 * np.linalg.slogdet(self.posterior_scales(c, scale))[1]
+        before = (nu - np.arange(d)) / 2
+        return np.asarray(
+            value + (gammaln(before + n[:, None] / 2) - gammaln(before)).sum(axis=1)
+        )
 
     # --- updates
 
     def update(self, stats: Sequence[Moments], base: FloatArray, stream: Stream) -> FloatArray:
-        c = self.clusters(stats)
-
-        def log_posterior(base: FloatArray) -> float:
-            prior = self.log_hyperprior(base)
-            return prior if prior == -inf else prior + float(self.log_marginals_of(c, base).sum())
-
+        c, scale = self.clusters(stats), self.unpacked(base)
         if self.nu_law is not None:
-            base = slice_entry(base, -2, 2.0, log_posterior, stream)
+            scale = self.slice_nu(c, scale, stream)
         if self.r_law is not None:
-            base = slice_entry(base, -1, 2.0, log_posterior, stream)
-        omega = self.omega(base)
+            scale = self.slice_r(c, scale, stream)
+        scale = self.slice_size(c, scale, stream)
+        return self.packed(scale if self.d == 1 else self.move_shape(c, scale, stream))
 
-        def resized(size: float) -> FloatArray:
-            return self.with_omega(base, exp(size) * omega)
+    def _log_posterior(self, c: Clusters, scale: Scale) -> float:
+        prior = self._log_hyperprior(scale)
+        return prior if prior == -inf else prior + float(self._log_marginals(c, scale).sum())
 
-        size = stream.slice_line(
-            lambda size: log_posterior(resized(size)) + self.log_jacobian(size), 0.0, 1.0
-        )
-        base = resized(size)
-        return base if self.d == 1 else self.move_shape(c, base, stream)
+    def slice_nu(self, c: Clusters, scale: Scale, stream: Stream) -> Scale:
+        """Move ``ln nu'``."""
+
+        def moved(log_nu: float) -> Scale:
+            return scale._replace(log_nu=log_nu)
+
+        def log_density(log_nu: float) -> float:
+            return self._log_posterior(c, moved(log_nu))
+
+        return moved(stream.slice_line(log_density, scale.log_nu, 2.0))
+
+    def slice_r(self, c: Clusters, scale: Scale, stream: Stream) -> Scale:
+        """Move ``ln r``."""
+
+        def moved(log_r: float) -> Scale:
+            return scale._replace(log_r=log_r)
+
+        def log_density(log_r: float) -> float:
+            return self._log_posterior(c, moved(log_r))
+
+        return moved(stream.slice_line(log_density, scale.log_r, 2.0))
+
+    def slice_size(self, c: Clusters, scale: Scale, stream: Stream) -> Scale:
+        """Move ``l`` in ``e^l Omega``."""
+
+        def moved(size: float) -> Scale:
+            return scale._replace(omega=exp(size) * scale.omega)
+
+        def log_density(size: float) -> float:
+            return self._log_posterior(c, moved(size)) + self.log_jacobian(size)
+
+        return moved(stream.slice_line(log_density, 0.0, 1.0))
 
     def log_jacobian(self, size: float) -> float:
         """Return that of ``Omega -> e^size Omega``, a matrix of ``d(d+1)/2`` numbers."""
@@ -161,33 +200,33 @@ class GaussianBase(LearnedBase["Moments"]):
         terms = self.d / 2 * np.log(r / (r + n)) - r * n / (r + n) * q / 2
         return float(terms.sum())
 
-    def move_shape(self, c: Clusters, base: FloatArray, stream: Stream) -> FloatArray:
+    def move_shape(self, c: Clusters, scale: Scale, stream: Stream) -> Scale:
         """Move ``Omega`` row by row, given a precision for each cluster that is then forgotten.
 
         Given ``Lambda_k ~ Wishart(nu + n_k, Psi_k^-1)``, ``Omega`` has a density proportional to
         ``|Omega|^a exp(-tr(G Omega)/2)`` on ``Omega >= F``, times that of the centres where r
         moves with it. In row j, ``s = Omega_jj - w' B^-1 w`` and ``w`` are Gamma and normal.
         """
-        precisions = self._draw_precisions(c, base, stream)
+        precisions = self._draw_precisions(c, scale, stream)
         q = np.einsum("ki,kij,kj->k", c.mean, precisions, c.mean)
-        G = self.eta / C0 * self.precision + exp(base[-2]) * precisions.sum(axis=0)
-        a = self.power(len(c.n), self.nu(base))
+        G = self.eta / C0 * self.precision + exp(scale.log_nu) * precisions.sum(axis=0)
+        a = self.power(len(c.n), self.nu(scale))
 
         def log_centres(omega: FloatArray) -> float:
             if not self.tied:
                 return 0.0
-            return self.log_centres(self.r(self.with_omega(base, omega)), c.n, q)
+            return self.log_centres(self.r(scale._replace(omega=omega)), c.n, q)
 
-        omega = self.omega(base)
+        omega = scale.omega
         for j in range(self.d):
             omega = self._move_row(j, omega, G, a, log_centres, stream)
-        return self.with_omega(base, omega)
+        return scale._replace(omega=omega)
 
-    def _draw_precisions(self, c: Clusters, base: FloatArray, stream: Stream) -> FloatArray:
+    def _draw_precisions(self, c: Clusters, scale: Scale, stream: Stream) -> FloatArray:
         drawn = np.empty((len(c.n), self.d, self.d))
-        for k, scale in enumerate(self.posterior_scales(c, base)):
-            root = stream.wishart_root(self.d, self.nu(base) + c.n[k])
-            M = root @ np.linalg.inv(np.linalg.cholesky(scale))
+        for k, posterior in enumerate(self.posterior_scales(c, scale)):
+            root = stream.wishart_root(self.d, self.nu(scale) + c.n[k])
+            M = root @ np.linalg.inv(np.linalg.cholesky(posterior))
             drawn[k] = M.T @ M
         return drawn
 

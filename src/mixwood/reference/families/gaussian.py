@@ -46,9 +46,9 @@ class Gaussian(Family[Moments]):
     def set_base(self, base: FloatArray) -> None:
         super().set_base(base)
         if self.learned is not None:
-            units = self.learned.units
-            self.r, self.nu = self.learned.r(base), self.learned.nu(base)
-            self.scale = self.learned.psi(base) * np.outer(units, units)
+            units, scale = self.learned.units, self.learned.unpacked(base)
+            self.r, self.nu = self.learned.r(scale), self.learned.nu(scale)
+            self.scale = self.learned.psi(scale) * np.outer(units, units)
 
     def empty(self) -> Moments:
         d = len(self.mean)
