@@ -34,7 +34,7 @@ class Settable:
         --------
         >>> from mixwood import Gaussian
         >>> Gaussian().set_params(r=0.5)
-        Gaussian(r=0.5, nu=None, mean=None, scale='data')
+        Gaussian(r=0.5, nu=None, mean=None, scale='learn')
         """
         known = self.get_params()
         for name in params:

@@ -101,7 +101,7 @@ def choose(table: Any, *, name: str = "table", leave_out: bool = True) -> Choice
     >>> chosen.why
     'the table mixes categories and numbers'
     >>> choose(frame[["height"]]).likelihood
-    Gaussian(r=0.1, nu=None, mean=None, scale='data')
+    Gaussian(r=None, nu=None, mean=None, scale='learn')
     """
     columns, complete = _judged(table, name, leave_out)
     parts = _parts(columns, complete, name)

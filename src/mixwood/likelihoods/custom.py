@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.checks import shown, whole_number
+from mixwood._support.checks import finite_number, shown, whole_number
 from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood.hyper import Beta
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.compiled import CompiledFamily, compiled_family, plain_function
+from mixwood.likelihoods.learned import (
+    BOUNDS,
+    Law,
+    base_of_clusters,
+    centre,
+    draw,
+    is_learned,
+    law,
+    number_or_prior,
+)
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -56,9 +67,12 @@ def conjugate_family(
         rows, the cluster's own parameters integrated out.
     name : str
         What messages call it.
-    parameters : sequence of numbers, or function of X
-        The parameters of the prior, passed to `log_marginal` as an array; a function takes
-        them from the data that the model is fitted to.
+    parameters : mapping or sequence, or function of X
+        The parameters of the prior, passed to `log_marginal` as an array: numbers, or a mapping
+        from names to numbers, in which a distribution (`mixwood.hyper.LogNormal`,
+        `mixwood.hyper.Gamma`, or `mixwood.hyper.Beta` for one between 0 and 1) is a hyperprior:
+        that parameter is learned along with the clusters. A function takes them from the data
+        that the model is fitted to.
     columns : int, optional
         How many columns the data have; any number by default.
     check : function of X, optional
@@ -94,7 +108,14 @@ def conjugate_family(
     ...     return a * log(b) - lgamma(a) + lgamma(a + n) - (a + n) * log(b + statistic[0])
     >>> conjugate_family(1, accumulate, log_marginal, name="exponential", parameters=[2, 1])
     <family 'exponential': 1 statistic, parameters [2.0, 1.0]>
-    """
+
+    With a shape that is learned:
+
+    >>> from mixwood.hyper import LogNormal
+    >>> learned = {"shape": LogNormal(2, 1), "rate": 1}
+    >>> conjugate_family(1, accumulate, log_marginal, name="exponential", parameters=learned)
+    <family 'exponential': 1 statistic, parameters {'shape': LogNormal(median=2.0, sd=1.0), 'rate': 1.0}>
+    """  # noqa: E501
     family = CustomFamily(
         stat_dim=stat_dim,
         accumulate=accumulate,
@@ -142,11 +163,12 @@ class CustomFamily(Likelihood):
             if value is not None and not callable(value):
                 raise TypeError(f"{argument} must be a function, got {shown(value)}")
         if not callable(self.parameters):
-            object.__setattr__(self, "parameters", _numbers(self.parameters))
+            object.__setattr__(self, "parameters", _checked(self.parameters))
 
     def __repr__(self) -> str:
         statistics = "1 statistic" if self.stat_dim == 1 else f"{self.stat_dim} statistics"
-        given = "of the data" if callable(self.parameters) else self.parameters.tolist()
+        given = "of the data" if callable(self.parameters) else self.parameters
+        given = given.tolist() if isinstance(given, np.ndarray) else given
         return f"<family {self.name!r}: {statistics}, parameters {given}>"
 
     @property
@@ -194,12 +216,58 @@ class CustomFamily(Likelihood):
         return _core.custom(
             X,
             self.row_statistics(X),
-            self.parameters,
+            self.values(self.start_base()),
             compiled.log_marginal.address,
             compiled.log_predictive.address if compiled.log_predictive is not None else 0,
             self.name,
             compiled,
+            **self._laws(),
         )
+
+    # --- learned parameters
+
+    @property
+    def _learned(self) -> dict[str, Any]:
+        """The hyperpriors, by the name of the parameter."""
+        if not isinstance(self.parameters, dict):
+            return {}
+        return {name: value for name, value in self.parameters.items() if is_learned(value)}
+
+    def _laws(self) -> dict[str, list[Law]]:
+        """Return the argument that tells the core of hyperpriors, one law for each parameter."""
+        if not self._learned:
+            return {}
+        return {"laws": [law(value, _bounds(value)) for value in self.parameters.values()]}
+
+    def values(self, base: FloatArray) -> FloatArray:
+        """Return the array that `log_marginal` gets, given the learned parameters' base."""
+        if not isinstance(self.parameters, dict):
+            return np.asarray(self.parameters)
+        drawn = {name: float(value) for name, value in self.base_draws(base).items()}
+        return np.array([drawn.get(name, value) for name, value in self.parameters.items()])
+
+    @property
+    def base_size(self) -> int:
+        """How many parameters are learned."""
+        return len(self._learned)
+
+    def start_base(self) -> FloatArray:
+        """Return where a chain starts: medians, or means of `Gamma` and `Beta`."""
+        return np.array([_on_line(prior, centre(prior)) for prior in self._learned.values()])
+
+    def draw_base(self, rng: np.random.Generator) -> FloatArray:
+        """Draw from the hyperpriors."""
+        priors = self._learned.values()
+        return np.array([_on_line(prior, draw(prior, _bounds(prior), rng)) for prior in priors])
+
+    def base_draws(self, base: FloatArray) -> Parameters:
+        """Return each learned parameter by its name."""
+        return {
+            name: 1 / (1 + np.exp(-base[..., k]))
+            if isinstance(prior, Beta)
+            else np.exp(base[..., k])
+            for k, (name, prior) in enumerate(self._learned.items())
+        }
 
     def row_statistics(self, X: FloatArray) -> FloatArray:
         """Return the statistic of each row; raise if `accumulate` fails or does not add."""
@@ -262,9 +330,10 @@ class CustomFamily(Likelihood):
                 f"the family {self.name!r} cannot draw rows: give draw_parameters and draw_rows "
                 "to conjugate_family"
             )
+        bases = base_of_clusters(base, len(statistics), self.base_size)
         drawn = [
-            np.atleast_1d(self.parameter_sampler(s[0], s[1:], self.parameters, rng))
-            for s in statistics
+            np.atleast_1d(self.parameter_sampler(s[0], s[1:], self.values(own), rng))
+            for s, own in zip(statistics, bases, strict=True)
         ]
         return {"parameters": np.array(drawn, dtype=np.float64)}
 
@@ -300,6 +369,42 @@ _OPTIONAL = {
 }
 
 
+def _checked(parameters: Any) -> FloatArray | dict[str, Any]:
+    """Return parameters as a read-only array, or as a dict of numbers and hyperpriors by name."""
+    if not isinstance(parameters, Mapping):
+        return _numbers(parameters)
+    for name in parameters:
+        if not isinstance(name, str):
+            raise TypeError(f"parameters must have names as keys, got {shown(name)}")
+    return {name: _parameter(value, f"parameters[{name!r}]") for name, value in parameters.items()}
+
+
+def _parameter(value: Any, name: str) -> Any:
+    if isinstance(value, Beta):
+        return value
+    if is_learned(value):
+        return number_or_prior(value, name)
+    try:
+        return finite_number(value, name)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a number, or a distribution of mw.hyper to learn it, "
+            f"got {shown(value)}"
+        ) from None
+
+
+def _bounds(prior: Any) -> tuple[float, float]:
+    """Return what a learned parameter is kept within."""
+    return (BOUNDS[0], 1 - BOUNDS[0]) if isinstance(prior, Beta) else BOUNDS
+
+
+def _on_line(prior: Any, value: float) -> float:
+    """Return a learned parameter as the core has it: its log, or logit where it is a share."""
+    return (
+        float(np.log(value) - np.log1p(-value)) if isinstance(prior, Beta) else float(np.log(value))
+    )
+
+
 def _numbers(parameters: Any) -> FloatArray:
     """Return parameters as an array that cannot be written to."""
     try:
@@ -308,8 +413,8 @@ def _numbers(parameters: Any) -> FloatArray:
         array = np.array(np.nan)
     if array.ndim != 1 or not np.all(np.isfinite(array)):
         raise ValueError(
-            "parameters must be a sequence of finite numbers, or a function of X that returns "
-            f"one, got {shown(parameters)}"
+            "parameters must be a sequence of finite numbers, a mapping from names to numbers and "
+            f"distributions, or a function of X that returns one, got {shown(parameters)}"
         )
     array.flags.writeable = False
     return array

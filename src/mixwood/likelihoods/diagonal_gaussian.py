@@ -254,7 +254,8 @@ class DiagonalGaussian(Likelihood):
     ) -> Parameters:
         """Draw ``mean`` and ``variance``, both (C, d), from Normal-Gamma posteriors."""
         n, centre, scatter = np.moveaxis(statistics.reshape(len(statistics), -1, 3), 2, 0)
-        psi, nu, r = 1, self.nu, self.r
+        psi: Any = 1
+        nu, r = self.nu, self.r
         if learns(self.scale):
             of_each = base_of_clusters(base, len(n), self.base_size)
             shares, excess, r = self._unpacked(of_each)

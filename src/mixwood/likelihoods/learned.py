@@ -206,8 +206,10 @@ def of_clusters(value: Any, base: FloatArray | None, clusters: int, size: int) -
     return np.exp(base_of_clusters(base, clusters, size)) if is_learned(value) else value
 
 
-def draw(prior: Any, bounds: Bounds, rng: np.random.Generator, size: int | None = None) -> Any:
-    """Draw from a hyperprior restricted to `bounds`, which may be arrays: a number, or `size`.
+def draw(prior: Any, bounds: Bounds, rng: np.random.Generator, size: Any = None) -> Any:
+    """Draw from a hyperprior restricted to `bounds`, by the inverse of its distribution function.
+
+    `bounds` may be arrays. Without a `size` it is a number.
 
     Examples
     --------
@@ -218,16 +220,21 @@ def draw(prior: Any, bounds: Bounds, rng: np.random.Generator, size: int | None 
     from scipy import special
 
     low, high = bounds
+
+    def share(x: Any) -> Any:
+        if isinstance(prior, LogNormal):
+            return special.ndtr(np.log(x / prior.median) / prior.sd)
+        if isinstance(prior, Gamma):
+            return special.gammainc(prior.shape, prior.rate * x)
+        return special.betainc(prior.a, prior.b, x)
+
+    uniform = rng.uniform(share(low), share(high), size)
     if isinstance(prior, LogNormal):
-        log_median = np.log(prior.median)
-        share = special.ndtr((np.log([low, high]) - log_median) / prior.sd)
-        drawn = np.exp(log_median + prior.sd * special.ndtri(rng.uniform(*share, size)))
+        drawn = prior.median * np.exp(prior.sd * special.ndtri(uniform))
     elif isinstance(prior, Gamma):
-        shares = (special.gammainc(prior.shape, prior.rate * end) for end in bounds)
-        drawn = special.gammaincinv(prior.shape, rng.uniform(*shares, size)) / prior.rate
+        drawn = special.gammaincinv(prior.shape, uniform) / prior.rate
     else:
-        shares = (special.betainc(prior.a, prior.b, end) for end in bounds)
-        drawn = special.betaincinv(prior.a, prior.b, rng.uniform(*shares, size))
+        drawn = special.betaincinv(prior.a, prior.b, uniform)
     inside = np.clip(drawn, low, high)
     return inside if np.ndim(inside) else float(inside)
 

@@ -112,7 +112,7 @@ def scalars_learned(
     return found if r is not None and not is_learned(r) else found | {"r": drawn}
 
 
-def rounding_variances(steps: FloatArray, variances: FloatArray) -> FloatArray:
+def rounding_variances(steps: Any, variances: Any) -> Any:
     """Return the diagonal ``D``: the variance that rounding makes, over that of the column."""
     with np.errstate(over="ignore", under="ignore"):
         return np.maximum((steps / np.sqrt(variances)) ** 2 / 12, SMALLEST)
@@ -157,15 +157,15 @@ def draw_expected_covariance(
     root of the determinant.
     """
     d = len(spread)
-    root = np.linalg.cholesky(spread * C0 / (d + 2))
+    root: FloatArray = np.linalg.cholesky(spread * C0 / (d + 2)).astype(np.float64)
     for _ in range(TRIES):
         drawn = _wishart(root, d + 2, rng)
         if np.linalg.eigvalsh(drawn - floor)[0] >= 0:
             return drawn
-    state, log_root = floor, -np.inf
+    state, log_root = floor, float(-np.inf)
     for _ in range(STEPS):
         proposal = floor + _wishart(root, d + 1, rng)
-        proposed = np.linalg.slogdet(proposal)[1] / 2
+        proposed = float(np.linalg.slogdet(proposal)[1]) / 2
         if np.log(rng.random()) <= proposed - log_root:
             state, log_root = proposal, proposed
     return state

@@ -17,10 +17,12 @@ from mixwood.likelihoods.gaussian import vector
 from mixwood.likelihoods.learned import (
     TiedRate,
     is_learned,
+    law_argument,
     log_draws,
     log_start,
     number_or_prior,
     of_clusters,
+    start_or_draw,
 )
 
 if TYPE_CHECKING:

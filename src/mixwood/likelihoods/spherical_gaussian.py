@@ -224,7 +224,8 @@ class SphericalGaussian(Likelihood):
         """Draw ``mean`` (C, d) and ``variance`` (C,) from Normal-Gamma posteriors."""
         d = self.mean.shape[0]
         n, centre, scatter = statistics[:, 0], statistics[:, 1 : 1 + d], statistics[:, 1 + d]
-        psi, nu, r = 1, self.nu, self.r
+        psi: Any = 1
+        nu, r = self.nu, self.r
         if learns(self.scale):
             share, excess, r = self._unpacked(base_of_clusters(base, len(n), self.base_size))
             psi, nu = excess * share, excess + 2
@@ -257,5 +258,5 @@ class SphericalGaussian(Likelihood):
 def _learned_scale(variance: float, steps: FloatArray) -> LearnedScale:
     """Return what the data say of a learned scale: their variance, and a floor."""
     step = np.sqrt(np.mean(steps**2))
-    floor = floor_variances(rounding_variances(step, np.float64(variance)))
+    floor = floor_variances(rounding_variances(step, variance))
     return LearnedScale(variance, float(floor) * variance)
