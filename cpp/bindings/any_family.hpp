@@ -6,11 +6,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "arrays.hpp"
 #include "mixwood/chain.hpp"
 #include "mixwood/family/erased.hpp"
+#include "mixwood/family/hyperprior.hpp"
 #include "mixwood/prior/prior.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/sampler/options.hpp"
@@ -26,26 +28,32 @@ class AnyFamily {
   virtual ~AnyFamily() = default;
 
   const ErasedFamily& erased() const { return *erased_; }
-  const std::shared_ptr<const ErasedFamily>& shared_erased() const { return erased_; }
+  const std::shared_ptr<ErasedFamily>& shared_erased() const { return erased_; }
   int n_rows() const { return erased_->n_rows(); }
   int statistic_size() const { return erased_->statistic_size(); }
 
+  // Over the same rows, with another base measure.
+  virtual std::unique_ptr<AnyFamily> at(std::span<const double> base) const = 0;
   virtual std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels,
                                           Stream random, const SamplerOptions& options) const = 0;
 
  protected:
-  explicit AnyFamily(std::shared_ptr<const ErasedFamily> erased) : erased_(std::move(erased)) {}
+  explicit AnyFamily(std::shared_ptr<ErasedFamily> erased) : erased_(std::move(erased)) {}
 
  private:
-  std::shared_ptr<const ErasedFamily> erased_;
+  std::shared_ptr<ErasedFamily> erased_;
 };
 
 // The options of the sampler of this name, for n rows; throws where a number is missing or wrong.
 SamplerOptions sampler_options(const std::string& name, const std::map<std::string, int>& numbers,
                                int n_rows);
 
+// A hyperprior as Python has it: its kind and two numbers, and the bounds of the parameter.
+using Law = std::tuple<std::string, double, double, double, double>;
+Hyperprior hyperprior(const Law& law);
+
 // Weighted leaves as a family.
-std::unique_ptr<AnyFamily> bound_leaves(std::shared_ptr<const ErasedFamily> leaves);
+std::unique_ptr<AnyFamily> bound_leaves(std::shared_ptr<ErasedFamily> leaves);
 
 // The sums of this many leaves, checked.
 LeafSums leaf_sums(std::size_t leaves, const Input<std::int64_t, 1>& sizes,

@@ -17,7 +17,7 @@
 namespace mixwood::bindings {
 
 // The chains that are compiled once.
-std::unique_ptr<AnyChain> erased_chain(std::shared_ptr<const ErasedFamily> family, Prior prior,
+std::unique_ptr<AnyChain> erased_chain(std::shared_ptr<ErasedFamily> family, Prior prior,
                                        std::span<const std::int32_t> labels, Stream random,
                                        const SamplerOptions& options);
 
@@ -25,8 +25,16 @@ std::unique_ptr<AnyChain> erased_chain(std::shared_ptr<const ErasedFamily> famil
 template <Family F>
 class BoundFamily final : public AnyFamily {
  public:
-  BoundFamily(std::shared_ptr<const F> family, std::shared_ptr<const ErasedFamily> erased)
+  BoundFamily(std::shared_ptr<F> family, std::shared_ptr<ErasedFamily> erased)
       : AnyFamily(std::move(erased)), family_(std::move(family)) {}
+
+  std::unique_ptr<AnyFamily> at(std::span<const double> base) const override {
+    require(base.size() == static_cast<std::size_t>(family_->base_size()),
+            "base must have base_size entries");
+    auto other = own_family(family_);
+    if (!base.empty()) other->set_base(base.data());
+    return std::make_unique<BoundFamily>(other, erase_kind(other));
+  }
 
   std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels, Stream random,
                                   const SamplerOptions& options) const override {
@@ -36,23 +44,23 @@ class BoundFamily final : public AnyFamily {
           if constexpr (std::same_as<F, ErasedFamily> && !Chosen::takes_leaves)
             throw nb::type_error("the sampler cannot work with this family");
           else if constexpr (Chosen::compiled == Compiled::once)
-            return erased_chain(shared_erased(), prior, labels, random, options);
+            return erased_chain(own_family(shared_erased()), prior, labels, random, options);
           else
-            return std::make_unique<typename Chosen::template Chain<F>>(family_, prior, labels,
-                                                                        random, chosen);
+            return std::make_unique<typename Chosen::template Chain<F>>(own_family(family_), prior,
+                                                                        labels, random, chosen);
         },
         options);
   }
 
  private:
-  std::shared_ptr<const F> family_;
+  std::shared_ptr<F> family_;
 };
 
 // Builds a family and wraps it.
 template <Family F, class... Arguments>
 std::unique_ptr<AnyFamily> bound(Arguments&&... arguments) {
-  auto family = std::make_shared<const F>(std::forward<Arguments>(arguments)...);
-  return std::make_unique<BoundFamily<F>>(family, std::make_shared<const ErasedOf<F>>(family));
+  auto family = std::make_shared<F>(std::forward<Arguments>(arguments)...);
+  return std::make_unique<BoundFamily<F>>(family, erase_kind(family));
 }
 
 }  // namespace mixwood::bindings

@@ -59,6 +59,13 @@ class Chain {
     return *chain_;
   }
 
+  Result<double> base() const {
+    const auto size = static_cast<std::size_t>(chain().base_size());
+    std::vector<double> base(size);
+    chain().write_base(base.data());
+    return to_numpy(std::move(base), {size});
+  }
+
   Dictionary state() {
     Dictionary result;
     const std::size_t n = static_cast<std::size_t>(chain().n_rows());
@@ -69,16 +76,22 @@ class Chain {
     result["log_alpha"] = chain().values().log_alpha;
     result["sigma"] = chain().values().sigma;
     result["theta"] = chain().values().theta;
+    if (chain().base_size() > 0) result["base"] = base();
     return result;
   }
 
   Dictionary replicate(Input<std::int32_t, 2> labels, Values log_u, Values log_alpha, Values sigma,
-                       Values theta, std::int64_t iterations) {
+                       Values theta, std::int64_t iterations,
+                       std::optional<Input<double, 2>> base) {
+    const auto base_size = static_cast<std::size_t>(chain().base_size());
     const std::size_t count = labels.shape(0);
     const std::size_t n = labels.shape(1);
     require(n == static_cast<std::size_t>(chain().n_rows()), "labels must be replicates x n");
     for (const auto* values : {&log_u, &log_alpha, &sigma, &theta})
       require(values->size() == count, "values must have one entry per replicate");
+    require(base ? base->shape(0) == count && base->shape(1) == base_size : base_size == 0,
+            "base must be replicates x base_size where it is learned");
+    std::vector<double> end_bases(count * base_size);
     std::vector<std::int32_t> end_labels(count * n);
     std::vector<double> ends[4];
     for (auto& end : ends) end.resize(count);
@@ -87,8 +100,10 @@ class Chain {
       for (std::size_t r = 0; r < count; ++r) {
         chain().assign(std::span(labels.data() + r * n, n),
                        {log_u.data()[r], log_alpha.data()[r], sigma.data()[r], theta.data()[r]});
+        if (base_size > 0) chain().set_base(std::span(base->data() + r * base_size, base_size));
         for (std::int64_t i = 0; i < iterations; ++i) chain().iterate();
         chain().write_labels(end_labels.data() + r * n);
+        chain().write_base(end_bases.data() + r * base_size);
         const PriorValues& values = chain().values();
         ends[0][r] = values.log_u;
         ends[1][r] = values.log_alpha;
@@ -100,13 +115,15 @@ class Chain {
     result["labels"] = to_numpy(std::move(end_labels), {count, n});
     const char* names[] = {"log_u", "log_alpha", "sigma", "theta"};
     for (int k = 0; k < 4; ++k) result[names[k]] = to_numpy(std::move(ends[k]), {count});
+    if (base_size > 0) result["base"] = to_numpy(std::move(end_bases), {count, base_size});
     return result;
   }
 
   std::int64_t run(std::int64_t warmup, std::int64_t thin, Output<std::int32_t, 2> labels,
                    Output<double, 1> log_joint, Output<double, 1> log_u,
                    Output<double, 1> log_alpha, Output<double, 1> sigma, Output<double, 1> theta,
-                   double seconds, std::int64_t first) {
+                   double seconds, std::int64_t first, std::optional<Output<double, 2>> base) {
+    const auto base_size = static_cast<std::size_t>(chain().base_size());
     const std::size_t draws = labels.shape(0);
     require(warmup >= 0 && thin >= 1 && first >= 0,
             "warmup and first must be at least 0 and thin at least 1");
@@ -114,9 +131,16 @@ class Chain {
             "labels must be draws x n");
     for (const auto* values : {&log_joint, &log_u, &log_alpha, &sigma, &theta})
       require(values->size() == draws, "arrays must have one entry per draw");
+    require(base ? base->shape(0) == draws && base->shape(1) == base_size : base_size == 0,
+            "base must be draws x base_size where it is learned");
     const Plan plan{warmup, first + static_cast<std::int64_t>(draws), thin, first};
-    const Sink sink{labels.data(),    log_joint.data(), log_u.data(),
-                    log_alpha.data(), sigma.data(),     theta.data()};
+    const Sink sink{labels.data(),
+                    log_joint.data(),
+                    log_u.data(),
+                    log_alpha.data(),
+                    sigma.data(),
+                    theta.data(),
+                    base ? base->data() : nullptr};
     nb::gil_scoped_release released;
     return chain().run(plan, sink, seconds);
   }
@@ -228,6 +252,7 @@ void bind_chain(nb::module_& m) {
       .def("run", &Chain::run, nb::arg("warmup"), nb::arg("thin"), nb::arg("labels"),
            nb::arg("log_joint"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
            nb::arg("theta"), nb::arg("seconds"), nb::arg("first") = 0,
+           nb::arg("base").none() = nb::none(),
            "Run until all draws are written, the seconds are over or stop() was called; return "
            "the iterations done. The arrays hold the draws from number `first` on.")
       .def(
@@ -254,6 +279,21 @@ void bind_chain(nb::module_& m) {
           },
           nb::arg("labels"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
           nb::arg("theta"), "Put the chain into a state.")
+      .def_prop_ro("base_size", [](Chain& c) { return c.chain().base_size(); })
+      .def_prop_ro("base", &Chain::base, "The learned base measure.")
+      .def(
+          "set_base", [](Chain& c, Values base) { c.chain().set_base(as_span(base)); },
+          nb::arg("base"), "Give the chain another base measure.")
+      .def(
+          "log_base", [](Chain& c) { return c.chain().log_base(); },
+          "The log density of the base measure under its hyperprior, constants left out.")
+      .def(
+          "update_base",
+          [](Chain& c, std::int64_t count) {
+            nb::gil_scoped_release released;
+            for (std::int64_t i = 0; i < count; ++i) c.chain().update_base();
+          },
+          nb::arg("count") = 1, "Move the base measure alone, given the clusters.")
       .def(
           "iterate",
           [](Chain& c, std::int64_t count) {
@@ -263,6 +303,7 @@ void bind_chain(nb::module_& m) {
           nb::arg("count") = 1, "Run some iterations and keep nothing.")
       .def("replicate", &Chain::replicate, nb::arg("labels"), nb::arg("log_u"),
            nb::arg("log_alpha"), nb::arg("sigma"), nb::arg("theta"), nb::arg("iterations"),
+           nb::arg("base").none() = nb::none(),
            "Run each of many starts for some iterations; return where each ended.")
       .def(
           "log_joint", [](Chain& c) { return c.chain().log_joint(); },

@@ -4,6 +4,7 @@
 #include "any_family.hpp"
 #include "bindings.hpp"
 #include "family_registry.hpp"
+#include "mixwood/family/erased_of.hpp"
 #include "mixwood/family/leaves.hpp"
 #include "mixwood/family/predictive_table.hpp"
 
@@ -88,6 +89,20 @@ void bind_families(nb::module_& m) {
       .def_prop_ro("n_rows", &AnyFamily::n_rows)
       .def_prop_ro("statistic_size", &AnyFamily::statistic_size)
       .def_prop_ro(
+          "base_size", [](const AnyFamily& f) { return f.erased().base_size(); },
+          "How many numbers the learned base measure is; 0 where it is fixed.")
+      .def_prop_ro(
+          "base",
+          [](const AnyFamily& f) {
+            std::vector<double> base(static_cast<std::size_t>(f.erased().base_size()));
+            f.erased().read_base(base.data());
+            return handed_over(std::move(base));
+          },
+          "The learned base measure.")
+      .def(
+          "at", [](const AnyFamily& f, Statistic base) { return f.at(as_span(base)); },
+          nb::arg("base"), nb::keep_alive<0, 1>(), "The same rows under another base measure.")
+      .def_prop_ro(
           "has_atoms", [](const AnyFamily& f) { return f.erased().has_atoms(); },
           "Whether a cluster's parameters can be drawn, as the slice sampler must.")
       .def(
@@ -155,8 +170,8 @@ void bind_families(nb::module_& m) {
                     "statistics must have the family's statistic_size columns");
             if (f.erased().is_weighted() || f.erased().is_sparse())
               throw nb::type_error("this family cannot have leaves of plain statistics");
-            return bound_leaves(std::make_shared<const Leaves>(
-                f.shared_erased(), as_span(statistics),
+            return bound_leaves(std::make_shared<Leaves>(
+                own_family(f.shared_erased()), as_span(statistics),
                 leaf_sums(statistics.shape(0), sizes, log_apart, weights)));
           },
           nb::arg("statistics"), nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"),

@@ -26,6 +26,7 @@ struct Sink {
   double* log_alpha;
   double* sigma;
   double* theta;
+  double* base;  // draws x base_size
 };
 
 // How long to run: draw k is the state after iteration warmup + (k+1) thin. Draws before `first`
@@ -58,6 +59,12 @@ class AnyChain {
   virtual void assign(std::span<const std::int32_t> labels, PriorValues values) = 0;
   virtual void write_labels(std::int32_t* labels) const = 0;
   virtual const PriorValues& values() const = 0;
+  // The base measure, where it is learned: base_size numbers.
+  virtual int base_size() const = 0;
+  virtual void write_base(double* base) const = 0;
+  virtual void set_base(std::span<const double> base) = 0;
+  virtual double log_base() const = 0;
+  virtual void update_base() = 0;
   virtual int n_rows() const = 0;
   virtual int n_clusters() const = 0;
   virtual double log_joint() = 0;
@@ -133,6 +140,7 @@ class AnyChain {
     sink.log_alpha[draw] = values().log_alpha;
     sink.sigma[draw] = values().sigma;
     sink.theta[draw] = values().theta;
+    if (base_size() > 0) write_base(sink.base + draw * base_size());
   }
 
   static constexpr std::string_view state_format = "mixwood chain 1";

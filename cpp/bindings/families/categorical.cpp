@@ -1,3 +1,7 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
 #include "bindings/bound_family.hpp"
 #include "mixwood/family/categorical_atoms.hpp"
 
@@ -25,13 +29,14 @@ void bind_categorical(nb::module_& m) {
   m.def(
       "categorical",
       [](Input<std::int32_t, 2> codes, Input<std::int32_t, 1> offsets,
-         Input<double, 1> pseudo_counts) {
+         Input<double, 1> pseudo_counts, const std::optional<Law>& law) {
         check_codes(codes, as_span(offsets), pseudo_counts.size());
         return bound<Categorical>(as_span(codes), static_cast<int>(codes.shape(0)),
                                   static_cast<int>(codes.shape(1)), as_span(offsets),
-                                  as_span(pseudo_counts));
+                                  as_span(pseudo_counts), law ? hyperprior(*law) : Hyperprior{});
       },
-      nb::arg("codes"), nb::arg("offsets"), nb::arg("pseudo_counts"), nb::keep_alive<0, 1>(),
+      nb::arg("codes"), nb::arg("offsets"), nb::arg("pseudo_counts"),
+      nb::arg("law").none() = nb::none(), nb::keep_alive<0, 1>(),
       "Independent categorical columns under Dirichlet priors; negative codes are missing.");
 }
 

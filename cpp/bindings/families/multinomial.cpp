@@ -1,3 +1,7 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
 #include "bindings/bound_family.hpp"
 #include "mixwood/family/multinomial_atoms.hpp"
 
@@ -24,30 +28,32 @@ void bind_multinomial(nb::module_& m) {
   m.def(
       "multinomial",
       [](Input<std::int64_t, 1> starts, Input<std::int32_t, 1> words, Input<std::int32_t, 1> counts,
-         int width, double beta) {
+         int width, double beta, const std::optional<Law>& law) {
         check_sparse(as_span(starts), as_span(words), as_span(counts), width);
-        return bound<Multinomial>(as_span(starts), as_span(words), as_span(counts), width, beta);
+        return bound<Multinomial>(as_span(starts), as_span(words), as_span(counts), width, beta,
+                                  law ? hyperprior(*law) : Hyperprior{});
       },
       nb::arg("starts"), nb::arg("words"), nb::arg("counts"), nb::arg("width"), nb::arg("beta"),
-      nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
-      "Sparse rows of counts under a symmetric Dirichlet prior.");
+      nb::arg("law").none() = nb::none(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(),
+      nb::keep_alive<0, 3>(), "Sparse rows of counts under a symmetric Dirichlet prior.");
   m.def(
       "multinomial_leaves",
       [](Input<std::int64_t, 1> starts, Input<std::int32_t, 1> words, Input<std::int32_t, 1> counts,
          int width, double beta, Input<std::int64_t, 1> sizes, Input<double, 1> log_apart,
-         Input<double, 1> weights) {
+         Input<double, 1> weights, const std::optional<Law>& law) {
         check_sparse(as_span(starts), as_span(words), as_span(counts), width);
         // A leaf counts as one row that has all the counts of its rows: P(X_c) sees nothing else
         // of them.
-        return bound_leaves(std::make_shared<const ErasedOf<Multinomial>>(
-            std::make_shared<const Multinomial>(as_span(starts), as_span(words), as_span(counts),
-                                                width, beta),
+        return bound_leaves(std::make_shared<ErasedOf<Multinomial>>(
+            std::make_shared<Multinomial>(as_span(starts), as_span(words), as_span(counts), width,
+                                          beta, law ? hyperprior(*law) : Hyperprior{}),
             leaf_sums(starts.size() - 1, sizes, log_apart, weights)));
       },
       nb::arg("starts"), nb::arg("words"), nb::arg("counts"), nb::arg("width"), nb::arg("beta"),
-      nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"), nb::keep_alive<0, 1>(),
-      nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 6>(),
-      nb::keep_alive<0, 7>(), nb::keep_alive<0, 8>(),
+      nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"),
+      nb::arg("law").none() = nb::none(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(),
+      nb::keep_alive<0, 3>(), nb::keep_alive<0, 6>(), nb::keep_alive<0, 7>(),
+      nb::keep_alive<0, 8>(),
       "Weighted leaves of such rows: the counts of each leaf's rows added up, and its sums.");
 }
 

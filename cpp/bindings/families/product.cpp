@@ -32,8 +32,10 @@ void bind_product(nb::module_& m) {
           const auto& family = nb::cast<const AnyFamily&>(families[p]);
           if (family.erased().is_weighted())
             throw nb::type_error("weighted leaves cannot be a part of a product");
-          parts.push_back({family.shared_erased(),
-                           checked_places(family, places[p], static_cast<std::size_t>(n_rows))});
+          parts.push_back(Part{family.shared_erased(),
+                               std::make_shared<const std::vector<std::int32_t>>(checked_places(
+                                   family, places[p], static_cast<std::size_t>(n_rows)))}
+                              .copy());
         }
         return bound<Product>(std::move(parts), n_rows);
       },

@@ -1,5 +1,9 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
 #include "bindings/bound_family.hpp"
 #include "mixwood/family/spherical_gaussian_atoms.hpp"
+#include "mixwood/family/spherical_gaussian_base.hpp"
 
 namespace mixwood::bindings {
 
@@ -12,6 +16,24 @@ void bind_spherical_gaussian(nb::module_& m) {
       },
       nb::arg("rows"), nb::arg("r"), nb::arg("nu"), nb::keep_alive<0, 1>(),
       "Rows centred on the prior mean and in units in which psi is 1.");
+  m.def(
+      "spherical_gaussian_learned",
+      [](Input<double, 2> rows, double floor, double fraction, double tau, const Law& nu,
+         const Law& r, Input<double, 1> base) {
+        require(base.size() == 3, "base must be ln omega, ln nu and ln r");
+        require(fraction > 0 && tau > 0, "fraction and tau must be positive");
+        return bound<SphericalGaussian>(as_span(rows), static_cast<int>(rows.shape(0)),
+                                        static_cast<int>(rows.shape(1)),
+                                        VarianceHyper{.floors = {floor},
+                                                      .fraction = fraction,
+                                                      .tau = tau,
+                                                      .nu = hyperprior(nu),
+                                                      .r = hyperprior(r)},
+                                        base.data());
+      },
+      nb::arg("rows"), nb::arg("floor"), nb::arg("fraction"), nb::arg("tau"), nb::arg("nu_law"),
+      nb::arg("r_law"), nb::arg("base"), nb::keep_alive<0, 1>(),
+      "Rows whose base measure is learned: ln omega, ln nu', ln r.");
 }
 
 }  // namespace mixwood::bindings

@@ -4,7 +4,8 @@
 //
 //   P(x) = Gamma(A)/Gamma(A + N) prod_l Gamma(a_l + N_l)/Gamma(a_l)
 //
-// Statistic: the counts N_l of all columns, one after the other.
+// Statistic: the counts N_l of all columns, one after the other. A learned base measure is ln beta
+// of every column, all of whose pseudo-counts are beta.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +13,13 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
+#include "mixwood/family/concentration.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/kernels.hpp"
+#include "mixwood/numerics/lazy_table.hpp"
 #include "mixwood/numerics/special.hpp"
 
 namespace mixwood {
@@ -28,25 +32,68 @@ class Categorical {
   // `codes` is n x d, kept by the caller; the categories of column j are at offsets[j] ... in
   // `pseudo_counts`; `offsets` has d + 1 entries.
   Categorical(std::span<const std::int32_t> codes, int n, int d,
-              std::span<const std::int32_t> offsets, std::span<const double> pseudo_counts)
+              std::span<const std::int32_t> offsets, std::span<const double> pseudo_counts,
+              Hyperprior hyper = {})
       : codes_(codes),
         n_(n),
         d_(d),
         offsets_(offsets.begin(), offsets.end()),
         pseudo_counts_(pseudo_counts.begin(), pseudo_counts.end()),
         column_sums_(d),
-        alone_(n) {
+        hyper_(hyper) {
+    if (hyper.is_random()) {
+      base_.resize(static_cast<std::size_t>(d));
+      std::vector<double> start(base_.size());
+      for (int j = 0; j < d; ++j) start[j] = std::log(pseudo_counts[offsets[j]]);
+      set_base(start.data());
+      return;
+    }
     for (int j = 0; j < d; ++j)
       for (int l = offsets_[j]; l < offsets_[j + 1]; ++l) column_sums_[j] += pseudo_counts_[l];
-    for (int i = 0; i < n; ++i)
-      for (int j = 0; j < d; ++j)
-        if (const int l = place(i, j); l < statistic_size())
-          alone_[i] += std::log(pseudo_counts_[l] / column_sums_[j]);
+    alone_.fill(static_cast<std::size_t>(n),
+                [this](std::size_t i) { return compute_alone(static_cast<int>(i)); });
+  }
+
+  // --- the base measure
+  int base_size() const { return static_cast<int>(base_.size()); }
+  void read_base(double* to) const { std::copy(base_.begin(), base_.end(), to); }
+  void set_base(const double* base) {
+    for (int j = 0; j < d_; ++j) {
+      const double beta = std::exp(base[j]);
+      const double sum = beta * (offsets_[j + 1] - offsets_[j]);
+      if (!(beta > 0) || !std::isfinite(sum))
+        throw std::invalid_argument("a base measure must have a positive, finite beta");
+      base_[j] = base[j];
+      column_sums_[j] = sum;
+      std::fill(pseudo_counts_.begin() + offsets_[j], pseudo_counts_.begin() + offsets_[j + 1],
+                beta);
+    }
+    alone_.forget(static_cast<std::size_t>(n_));
+  }
+  double log_base() const {
+    double total = 0;
+    for (const double log_beta : base_) total += hyper_.log_density(log_beta);
+    return total;
+  }
+  BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) {
+    std::vector<Concentration> columns;
+    for (int j = 0; j < d_; ++j) columns.emplace_back(offsets_[j + 1] - offsets_[j]);
+    for (int k = 0; k < clusters.count; ++k) {
+      const double* s = clusters.read(k);
+      for (int j = 0; j < d_; ++j) columns[j].add(s + offsets_[j], offsets_[j + 1] - offsets_[j]);
+    }
+    std::vector<double> moved(base_.size());
+    for (int j = 0; j < d_; ++j) moved[j] = columns[j].move(base_[j], hyper_, random);
+    set_base(moved.data());
+    return {};
   }
 
   int n_rows() const { return n_; }
   int d() const { return d_; }
-  double log_alone(int i) const { return alone_[i]; }
+  double log_alone(int i) const {
+    return alone_.at(static_cast<std::size_t>(i),
+                     [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
+  }
   int statistic_size() const { return offsets_.back(); }
   // All entries of a statistic are exact whole numbers.
   bool is_count(int) const { return true; }
@@ -84,6 +131,14 @@ class Categorical {
   }
 
  private:
+  double compute_alone(int i) const {
+    double total = 0;
+    for (int j = 0; j < d_; ++j)
+      if (const int l = place(i, j); l < statistic_size())
+        total += std::log(pseudo_counts_[l] / column_sums_[j]);
+    return total;
+  }
+
   void add(double* s, int i, double amount) const {
     for (int j = 0; j < d_; ++j)
       if (const int l = place(i, j); l < statistic_size()) s[l] += amount;
@@ -92,7 +147,10 @@ class Categorical {
   std::span<const std::int32_t> codes_;
   int n_, d_;
   std::vector<std::int32_t> offsets_;
-  std::vector<double> pseudo_counts_, column_sums_, alone_;
+  std::vector<double> pseudo_counts_, column_sums_;
+  Hyperprior hyper_;
+  std::vector<double> base_;
+  LazyTable alone_;
 };
 
 class Categorical::Clusters {
@@ -134,6 +192,9 @@ class Categorical::Clusters {
     refresh(slot);
   }
   void read(int slot, double* s) const { std::copy_n(statistic(slot), size_, s); }
+  void take_base(std::span<const int> slots) {
+    for (const int slot : slots) refresh(slot);
+  }
 
   const double* statistic(int slot) const {
     return counts_.data() + static_cast<std::size_t>(slot) * size_;

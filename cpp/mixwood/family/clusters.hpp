@@ -86,6 +86,9 @@ class RefreshedClusters {
     std::copy_n(statistic(slot), family_.statistic_size(), s);
   }
   void load(std::span<const int> rows) { block_.load(family_, rows); }
+  void take_base(std::span<const int> slots) {
+    for (const int slot : slots) refreshed(slot);
+  }
 
   template <class Archive>
   void archive(Archive& a, int slot, const double* fresh) {

@@ -1,19 +1,24 @@
 // A user's own family: additive statistics of each row, made beforehand, and log P(X_c) as a
 // compiled function of the number of rows and the sum of their statistics.
 //
-// Statistic: how many rows, then the user's entries.
+// Statistic: how many rows, then the user's entries. A learned base measure is the coordinates of
+// those parameters that have a hyperprior.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/hyperprior.hpp"
+#include "mixwood/numerics/lazy_table.hpp"
 
 namespace mixwood {
 
@@ -37,32 +42,77 @@ class Custom {
 
   // `rows` (n x d) and `row_statistics` (n x size) are kept by the caller.
   Custom(std::span<const double> rows, int n, int d, std::span<const double> row_statistics,
-         int size, std::span<const double> parameters, CustomFunctions functions, std::string name)
+         int size, std::span<const double> parameters, std::vector<Hyperprior> hypers,
+         CustomFunctions functions, std::string name)
       : rows_(rows),
         row_statistics_(row_statistics),
         n_(n),
         d_(d),
         size_(size),
         parameters_(parameters.begin(), parameters.end()),
+        hypers_(std::move(hypers)),
         functions_(functions),
-        name_(std::move(name)),
-        alone_(n) {
-    std::vector<double> s(statistic_size());
-    for (int i = 0; i < n; ++i) {
-      std::fill(s.begin(), s.end(), 0.0);
-      observe(s.data(), i);
-      try {
-        alone_[i] = log_marginal(s.data());
-      } catch (const std::runtime_error& error) {
-        throw std::invalid_argument("row " + std::to_string(i) + " alone: " + error.what());
+        name_(std::move(name)) {
+    for (std::size_t p = 0; p < hypers_.size(); ++p)
+      if (hypers_[p].is_random()) {
+        const double x = parameters_[p];
+        random_.push_back(p);
+        base_.push_back(hypers_[p].kind == Hyperprior::Kind::beta ? std::log(x / (1 - x))
+                                                                  : std::log(x));
       }
+    alone_.fill(static_cast<std::size_t>(n),
+                [this](std::size_t i) { return compute_alone(static_cast<int>(i)); });
+  }
+
+  // --- the base measure
+  int base_size() const { return static_cast<int>(base_.size()); }
+  void read_base(double* to) const { std::copy(base_.begin(), base_.end(), to); }
+  void set_base(const double* base) {
+    for (std::size_t k = 0; k < base_.size(); ++k) {
+      const double value = hypers_[random_[k]].value(base[k]);
+      if (!std::isfinite(base[k]) || !std::isfinite(value))
+        throw std::invalid_argument("a base measure must be finite");
+      base_[k] = base[k];
+      parameters_[random_[k]] = value;
     }
+    if (!base_.empty()) alone_.forget(static_cast<std::size_t>(n_));
+  }
+  double log_base() const {
+    double total = 0;
+    for (std::size_t k = 0; k < base_.size(); ++k)
+      total += hypers_[random_[k]].log_density(base_[k]);
+    return total;
+  }
+  BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) {
+    const auto size = static_cast<std::size_t>(statistic_size());
+    std::vector<double> statistics(size * static_cast<std::size_t>(clusters.count));
+    for (int k = 0; k < clusters.count; ++k)
+      std::copy_n(clusters.read(k), size, statistics.data() + size * k);
+    std::vector<double> base = base_;
+    for (std::size_t k = 0; k < base.size(); ++k) {
+      base[k] = slice_coordinate(
+          base[k], 1.0, hypers_[random_[k]],
+          [&](double x) {
+            parameters_[random_[k]] = hypers_[random_[k]].value(x);
+            double total = 0;
+            for (std::size_t at = 0; at < statistics.size(); at += size)
+              total += log_marginal_or_never(statistics.data() + at);
+            return total;
+          },
+          random);
+      parameters_[random_[k]] = hypers_[random_[k]].value(base[k]);
+    }
+    set_base(base.data());
+    return {};
   }
 
   int n_rows() const { return n_; }
   int d() const { return d_; }
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
-  double log_alone(int i) const { return alone_[i]; }
+  double log_alone(int i) const {
+    return alone_.at(static_cast<std::size_t>(i),
+                     [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
+  }
   int statistic_size() const { return 1 + size_; }
   // Which entries of a statistic are exact whole numbers.
   bool is_count(int entry) const { return entry == 0; }
@@ -95,6 +145,16 @@ class Custom {
     return checked(value, status, "log_marginal", s);
   }
 
+  // The same, for parameters that need not make sense: minus infinity where it is not finite.
+  double log_marginal_or_never(const double* s) const {
+    if (s[0] == 0) return 0;
+    double value = 0;
+    const auto status =
+        functions_.log_marginal(s[0], s + 1, size_, parameters_.data(), count(), &value);
+    if (status != 0) checked(value, status, "log_marginal", s);
+    return std::isfinite(value) ? value : -std::numeric_limits<double>::infinity();
+  }
+
   // log P(row | X_c) by the user's own function, where there is one.
   double own_predictive(const double* s, int i) const {
     double value = 0;
@@ -104,6 +164,16 @@ class Custom {
   }
 
  private:
+  double compute_alone(int i) const {
+    std::vector<double> s(static_cast<std::size_t>(statistic_size()), 0.0);
+    observe(s.data(), i);
+    try {
+      return log_marginal(s.data());
+    } catch (const std::runtime_error& error) {
+      throw std::invalid_argument("row " + std::to_string(i) + " alone: " + error.what());
+    }
+  }
+
   std::int64_t count() const { return static_cast<std::int64_t>(parameters_.size()); }
   const double* row_statistic(int i) const {
     return row_statistics_.data() + static_cast<std::size_t>(i) * size_;
@@ -125,9 +195,12 @@ class Custom {
   std::span<const double> rows_, row_statistics_;
   int n_, d_, size_;
   std::vector<double> parameters_;
+  std::vector<Hyperprior> hypers_;   // of the parameters
+  std::vector<std::size_t> random_;  // which of them are learned
+  std::vector<double> base_;
   CustomFunctions functions_;
   std::string name_;
-  std::vector<double> alone_;
+  LazyTable alone_;
 };
 
 class Custom::Clusters : public RefreshedClusters<Custom, Custom::Clusters> {

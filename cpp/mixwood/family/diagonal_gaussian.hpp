@@ -1,21 +1,27 @@
 // Gaussian rows with independent columns; NaN entries are skipped. The rows come centred on the
-// prior mean and in units in which psi = 1. In each column, over its n present entries:
+// prior mean. In each column, over its n present entries, with its own psi and r:
 //
-//   P(x) = pi^(-n/2) (r/(r+n))^(1/2) psi_n^(-(nu+n)/2) Gamma((nu+n)/2)/Gamma(nu/2)
-//   psi_n = 1 + sum (x-xbar)^2 + r n/(r+n) xbar^2
+//   P(x) = pi^(-n/2) (r/(r+n))^(1/2) psi^(nu/2) psi_n^(-(nu+n)/2) Gamma((nu+n)/2)/Gamma(nu/2)
+//   psi_n = psi + sum (x-xbar)^2 + r n/(r+n) xbar^2
 //
-// Statistic: for each column n, xbar, sum (x-xbar)^2.
+// Statistic: for each column n, xbar, sum (x-xbar)^2. Where the base measure is fixed, the rows
+// come in units in which psi = 1, with one r. A learned one is ln omega of every column, ln nu', ln
+// r: psi = nu' omega, nu = nu' + 2; r may be tied to omega.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <span>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/family/size_terms.hpp"
+#include "mixwood/family/variance_hyper.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
 
@@ -27,29 +33,56 @@ class DiagonalGaussian {
   class Atoms;
 
   DiagonalGaussian(std::span<const double> rows, int n, int d, double r, double nu)
-      : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), alone_(n) {
-    size_terms_.fill(n, [this](int size) { return size_formula(size); });
-    for (const double x : rows) complete_ = complete_ && !std::isnan(x);
-    for (int i = 0; i < n; ++i)
-      for (int j = 0; j < d; ++j) {
-        const double x = row(i)[j];
-        if (!std::isnan(x))
-          alone_[i] += size_terms_[1] - 0.5 * (nu + 1) * std::log1p(r / (r + 1) * x * x);
-      }
+      : DiagonalGaussian(rows, n, d, nu) {
+    r_.assign(static_cast<std::size_t>(d), r);
+    psi_.assign(static_cast<std::size_t>(d), 1.0);
+    size_terms_.fill(n, [this](int size) { return any_size(size); });
+    alone_.fill(static_cast<std::size_t>(n),
+                [this](std::size_t i) { return compute_alone(static_cast<int>(i)); });
   }
+
+  // With a learned base measure that starts at `base`; one floor for each column.
+  DiagonalGaussian(std::span<const double> rows, int n, int d, VarianceHyper hyper,
+                   const double* base)
+      : DiagonalGaussian(rows, n, d, 0.0) {
+    hyper_ = std::make_shared<const VarianceHyper>(std::move(hyper));
+    base_.resize(static_cast<std::size_t>(d) + 2);
+    r_.resize(static_cast<std::size_t>(d));
+    psi_.resize(static_cast<std::size_t>(d));
+    set_base(base);
+  }
+
+  // --- the base measure; see diagonal_gaussian_base.hpp
+  int base_size() const { return static_cast<int>(base_.size()); }
+  void read_base(double* to) const { std::copy(base_.begin(), base_.end(), to); }
+  inline void set_base(const double* base);
+  inline double log_base() const;
+  inline BaseMoves update_base(const ClusterStatistics& clusters, Stream& random);
 
   int n_rows() const { return n_; }
   int d() const { return d_; }
-  double r() const { return r_; }
+  double r(int j) const { return r_[j]; }
+  double psi(int j) const { return psi_[j]; }
   double nu() const { return nu_; }
   bool complete() const { return complete_; }  // nothing is missing
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
-  double log_alone(int i) const { return alone_[i]; }
+  double log_alone(int i) const {
+    return alone_.at(static_cast<std::size_t>(i),
+                     [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
+  }
   int statistic_size() const { return 3 * d_; }
   // Which entries of a statistic are exact whole numbers.
   bool is_count(int entry) const { return entry % 3 == 0; }
-  double size_term(double size) const {
-    return size_terms_.at(size, [this](double any) { return size_formula(any); });
+  // Of column j, log P(x) = size_term(j, n) - (nu+n)/2 log psi_n.
+  double size_term(int j, double size) const {
+    const double term = size_terms_.at(size, [this](double any) { return any_size(any); });
+    return hyper_ ? term + prior_terms_[j] + r_term(r_[j], size) : term;
+  }
+  // size_term(j, size + 1) - size_term(j, size), which needs one logarithm less.
+  double size_step(int j, double size) const {
+    const auto term = [this](double any) { return any_size(any); };
+    const double step = size_terms_.at(size + 1, term) - size_terms_.at(size, term);
+    return hyper_ ? step + 0.5 * std::log((r_[j] + size) / (r_[j] + size + 1)) : step;
   }
 
   void observe(double* s, int i) const {
@@ -107,30 +140,51 @@ class DiagonalGaussian {
     }
   }
 
-  // psi_n of one column.
-  double posterior_scale(const double* s) const {
-    return 1 + s[2] + r_ * s[0] / (r_ + s[0]) * s[1] * s[1];
+  // psi_n of column j; `s` is that column's part of a statistic.
+  double posterior_scale(int j, const double* s) const {
+    return psi_[j] + s[2] + r_[j] * s[0] / (r_[j] + s[0]) * s[1] * s[1];
   }
 
   double log_marginal(const double* s) const {
     double total = 0;
     for (int j = 0; j < d_; ++j, s += 3)
-      total += size_term(s[0]) - 0.5 * (nu_ + s[0]) * std::log(posterior_scale(s));
+      total += size_term(j, s[0]) - 0.5 * (nu_ + s[0]) * std::log(posterior_scale(j, s));
     return total;
   }
 
  private:
-  double size_formula(double size) const {
-    return -0.5 * size * std::log(std::numbers::pi) + 0.5 * std::log(r_ / (r_ + size)) +
+  DiagonalGaussian(std::span<const double> rows, int n, int d, double nu)
+      : rows_(rows), n_(n), d_(d), nu_(nu) {
+    for (const double x : rows) complete_ = complete_ && !std::isnan(x);
+  }
+
+  // The part of a size's term that is the same in all columns.
+  double any_size(double size) const {
+    return -0.5 * size * std::log(std::numbers::pi) + (hyper_ ? 0.0 : r_term(r_[0], size)) +
            log_gamma(0.5 * (nu_ + size)) - log_gamma(0.5 * nu_);
+  }
+  static double r_term(double r, double size) { return 0.5 * std::log(r / (r + size)); }
+
+  double compute_alone(int i) const {
+    double total = 0;
+    for (int j = 0; j < d_; ++j) {
+      const double x = row(i)[j];
+      if (std::isnan(x)) continue;
+      const double squared = r_[j] / (r_[j] + 1) * x * x / psi_[j];
+      total += size_term(j, 1) - 0.5 * (nu_ + 1) * (std::log(psi_[j]) + std::log1p(squared));
+    }
+    return total;
   }
 
   std::span<const double> rows_;
   int n_, d_;
-  double r_, nu_;
+  double nu_;
   bool complete_ = true;
+  std::vector<double> r_, psi_, prior_terms_;  // of every column; nu/2 log psi where learned
   SizeTerms size_terms_;
-  std::vector<double> alone_;
+  LazyTable alone_;
+  std::shared_ptr<const VarianceHyper> hyper_;  // null where the base measure is fixed
+  std::vector<double> base_;
 };
 
 class DiagonalGaussian::Clusters
@@ -145,6 +199,7 @@ class DiagonalGaussian::Clusters
       values->resize(static_cast<std::size_t>(slots_) * d_);
     base_sums_.resize(slots_);
     log_scale_sums_.resize(slots_);
+    step_sums_.resize(slots_);
   }
 
   double log_marginal(int slot) { return family_.log_marginal(statistic(slot)); }
@@ -160,6 +215,26 @@ class DiagonalGaussian::Clusters
         kernels_.diagonal(d_, &means_[at], &fractions_[at], &halves_[at], &bases_[at],
                           block_.values(), block_.presence(), target);
     }
+  }
+
+  // log P(x_b) of the rows that were loaded.
+  void score_alone(double* scores) {
+    alone_.resize(4 * static_cast<std::size_t>(d_));
+    double* zeros = alone_.data();
+    double *fractions = zeros + d_, *halves = fractions + d_, *bases = halves + d_;
+    double sum = 0;
+    for (int j = 0; j < d_; ++j) {
+      const double r = family_.r(j);
+      fractions[j] = r / (r + 1) / family_.psi(j);
+      halves[j] = 0.5 * (family_.nu() + 1);
+      bases[j] = family_.size_step(j, 0) - 0.5 * std::log(family_.psi(j));
+      sum += bases[j];
+    }
+    if (complete_)
+      kernels_.diagonal_complete(d_, zeros, fractions, halves[0], sum, block_.values(), scores);
+    else
+      kernels_.diagonal(d_, zeros, fractions, halves, bases, block_.values(), block_.presence(),
+                        scores);
   }
 
   // In each column psi_- = psi_n (1 - s), s = kappa/(kappa-1) (x - mean)^2 / psi_n.
@@ -183,8 +258,7 @@ class DiagonalGaussian::Clusters
         product = 1;
       }
     }
-    return d_ * (family_.size_term(size) - family_.size_term(size - 1)) -
-           0.5 * log_scale_sums_[slot] +
+    return step_sums_[slot] - 0.5 * log_scale_sums_[slot] +
            0.5 * (family_.nu() + size - 1) * (log_ratios + std::log(product));
   }
 
@@ -195,7 +269,7 @@ class DiagonalGaussian::Clusters
       const int size = static_cast<int>(statistic(slot)[3 * j]);
       const double ratio = ratio_without(slot, j, b, size);
       if (!(ratio > 1e-6)) return score_without_slowly(slot, b);
-      total += family_.size_term(size) - family_.size_term(size - 1) -
+      total += family_.size_step(j, size - 1) -
                0.5 * log_scales_[static_cast<std::size_t>(slot) * d_ + j] +
                0.5 * (family_.nu() + size - 1) * std::log(ratio);
     }
@@ -206,33 +280,37 @@ class DiagonalGaussian::Clusters
   double ratio_without(int slot, int j, int b, int size) const {
     const std::size_t at = static_cast<std::size_t>(slot) * d_ + j;
     const double difference = block_.value(j, b) - means_[at];
-    const double weight = (family_.r() + size) / (family_.r() + (size - 1));
+    const double weight = (family_.r(j) + size) / (family_.r(j) + (size - 1));
     return 1 - weight * difference * difference / scales_[at];
   }
 
   void refresh(int slot) {
     const double* s = statistic(slot);
-    base_sums_[slot] = log_scale_sums_[slot] = 0;
+    base_sums_[slot] = log_scale_sums_[slot] = step_sums_[slot] = 0;
     for (int j = 0; j < d_; ++j, s += 3) {
       const std::size_t at = static_cast<std::size_t>(slot) * d_ + j;
       const int size = static_cast<int>(s[0]);
-      const double kappa = family_.r() + s[0];
+      const double kappa = family_.r(j) + s[0];
       // Statistics of other rows may lack entries where the rows that are scored have all.
       complete_ = complete_ && s[0] == statistic(slot)[0];
-      scales_[at] = family_.posterior_scale(s);
+      scales_[at] = family_.posterior_scale(j, s);
       log_scales_[at] = std::log(scales_[at]);
       log_scale_sums_[slot] += log_scales_[at];
       means_[at] = s[1] * s[0] / kappa;
       fractions_[at] = kappa / (kappa + 1) / scales_[at];
       halves_[at] = 0.5 * (family_.nu() + s[0] + 1);
-      bases_[at] = family_.size_term(size + 1) - family_.size_term(size) - 0.5 * log_scales_[at];
+      bases_[at] = family_.size_step(j, size) - 0.5 * log_scales_[at];
+      if (size > 0 && family_.base_size() > 0) step_sums_[slot] += family_.size_step(j, size - 1);
       base_sums_[slot] += bases_[at];
     }
+    const double size = statistic(slot)[0];
+    if (size > 0 && family_.base_size() == 0)
+      step_sums_[slot] = d_ * family_.size_step(0, size - 1);
   }
 
   bool complete_;  // in every cluster all columns have one size, and no row lacks an entry
   std::vector<double> means_, fractions_, halves_, bases_, scales_, log_scales_;
-  std::vector<double> base_sums_, log_scale_sums_;
+  std::vector<double> base_sums_, log_scale_sums_, step_sums_, alone_;
 };
 
 static_assert(Family<DiagonalGaussian> &&

@@ -15,9 +15,9 @@ class DiagonalGaussian::Atoms : public NormalColumns<DiagonalGaussian> {
 
   void draw(int atom, const double* s, Stream& random) {
     for (int j = 0; j < d_; ++j, s += 3) {
-      const double log_precision =
-          draw_log_precision(0.5 * (family_.nu() + s[0]), 0.5 * family_.posterior_scale(s), random);
-      const double kappa = family_.r() + s[0];
+      const double log_precision = draw_log_precision(0.5 * (family_.nu() + s[0]),
+                                                      0.5 * family_.posterior_scale(j, s), random);
+      const double kappa = family_.r(j) + s[0];
       set_column(atom, j, log_precision, s[1] * s[0] / kappa, kappa, random);
     }
   }

@@ -56,6 +56,14 @@ class ErasedFamily {
   ErasedFamily& operator=(const ErasedFamily&) = delete;
   virtual ~ErasedFamily() = default;
 
+  // With a base measure of its own.
+  virtual std::shared_ptr<ErasedFamily> copy() const = 0;
+  virtual int base_size() const = 0;
+  virtual void read_base(double* to) const = 0;
+  virtual void set_base(const double* base) = 0;
+  virtual double log_base() const = 0;
+  virtual BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) = 0;
+
   int n_rows() const { return n_rows_; }
   int statistic_size() const { return statistic_size_; }
   virtual bool is_count(int entry) const = 0;
@@ -82,11 +90,15 @@ class ErasedFamily {
   virtual void gather(const double*, GatheredCounts&) const {}
   virtual double log_predictive(const double*, int) const { return 0; }
   virtual double log_predictive(const double*, const CountBlock&) const { return 0; }
+  virtual double log_marginal(const CountBlock&) const { return 0; }
   virtual void merge_counts(double*, const CountBlock&) const {}
   // How many counts a row has.
   double row_total(int row) const { return sums_ ? sums_->weights[row] : block_of_row(row).total; }
   double log_predictive(const double* s, const Block& block) const {
     return log_predictive(s, block.counts);
+  }
+  double log_marginal(const Block& block) const {
+    return is_sparse_ ? log_marginal(block.counts) : log_marginal(block.statistic);
   }
   void merge(double* s, const Block& block) const {
     if (is_sparse_)
@@ -109,6 +121,8 @@ class ErasedFamily {
         is_sparse_(sparse),
         n_points_(sums ? total_size(*sums) : n_rows),
         sums_(sums) {}
+
+  const std::optional<LeafSums>& sums() const { return sums_; }
 
  private:
   int n_rows_, statistic_size_;
@@ -137,6 +151,7 @@ class ErasedClusters {
   virtual void merge(int slot, const Block& block) = 0;
   virtual void subtract(int slot, const Block& block) = 0;
   virtual void read(int slot, double* s) const = 0;
+  virtual void take_base(std::span<const int> slots) = 0;
   virtual double log_marginal(int slot) = 0;
   virtual void load(std::span<const int> rows) = 0;
   virtual void score(std::span<const int> slots, double* scores) = 0;
@@ -178,6 +193,7 @@ class ErasedFamily::Clusters {
   void merge(int slot, const Block& block) { clusters_->merge(slot, block); }
   void subtract(int slot, const Block& block) { clusters_->subtract(slot, block); }
   void read(int slot, double* s) const { clusters_->read(slot, s); }
+  void take_base(std::span<const int> slots) { clusters_->take_base(slots); }
   double log_marginal(int slot) { return clusters_->log_marginal(slot); }
   void load(std::span<const int> rows) { clusters_->load(rows); }
   void score(std::span<const int> slots, double* scores) { clusters_->score(slots, scores); }

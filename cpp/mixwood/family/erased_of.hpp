@@ -28,6 +28,7 @@ class ErasedClustersOf final : public ErasedClusters {
   void merge(int slot, const Block& block) override { clusters_.merge(slot, own(block)); }
   void subtract(int slot, const Block& block) override { clusters_.subtract(slot, own(block)); }
   void read(int slot, double* s) const override { clusters_.read(slot, s); }
+  void take_base(std::span<const int> slots) override { clusters_.take_base(slots); }
   double log_marginal(int slot) override { return clusters_.log_marginal(slot); }
   void load(std::span<const int> rows) override { clusters_.load(rows); }
   void score(std::span<const int> slots, double* scores) override {
@@ -79,9 +80,20 @@ class ErasedOf final : public ErasedFamily {
  public:
   // With `sums` the rows are weighted leaves: each is one row of the family that has all the counts
   // of its rows, which only a sparse family can have.
-  explicit ErasedOf(std::shared_ptr<const F> family, std::optional<LeafSums> sums = {})
+  explicit ErasedOf(std::shared_ptr<F> family, std::optional<LeafSums> sums = {})
       : ErasedFamily(family->n_rows(), family->statistic_size(), SparseFamily<F>, sums),
         family_(std::move(family)) {}
+
+  std::shared_ptr<ErasedFamily> copy() const override {
+    return std::make_shared<ErasedOf>(std::make_shared<F>(*family_), sums());
+  }
+  int base_size() const override { return family_->base_size(); }
+  void read_base(double* to) const override { family_->read_base(to); }
+  void set_base(const double* base) override { family_->set_base(base); }
+  double log_base() const override { return family_->log_base(); }
+  BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) override {
+    return family_->update_base(clusters, random);
+  }
 
   bool is_count(int entry) const override {
     if constexpr (requires { family_->is_count(entry); }) return family_->is_count(entry);
@@ -119,6 +131,10 @@ class ErasedOf final : public ErasedFamily {
     if constexpr (SparseFamily<F>) return family_->log_predictive(s, block);
     return 0;
   }
+  double log_marginal(const CountBlock& block) const override {
+    if constexpr (SparseFamily<F>) return family_->log_marginal(block);
+    return 0;
+  }
   void merge_counts(double* s, const CountBlock& block) const override {
     if constexpr (SparseFamily<F>) family_->merge(s, block);
   }
@@ -137,16 +153,26 @@ class ErasedOf final : public ErasedFamily {
   }
 
  private:
-  std::shared_ptr<const F> family_;
+  std::shared_ptr<F> family_;
 };
 
 // The same family, erased.
 template <Family F>
-std::shared_ptr<const ErasedFamily> erase_kind(const std::shared_ptr<const F>& family) {
+std::shared_ptr<ErasedFamily> erase_kind(const std::shared_ptr<F>& family) {
   if constexpr (std::same_as<F, ErasedFamily>)
     return family;
   else
-    return std::make_shared<const ErasedOf<F>>(family);
+    return std::make_shared<ErasedOf<F>>(family);
+}
+
+// A family that a chain may change: a copy where there is a base measure to learn, else the same.
+template <Family F>
+std::shared_ptr<F> own_family(const std::shared_ptr<F>& family) {
+  if (family->base_size() == 0) return family;
+  if constexpr (std::same_as<F, ErasedFamily>)
+    return family->copy();
+  else
+    return std::make_shared<F>(*family);
 }
 
 }  // namespace mixwood

@@ -5,6 +5,9 @@
 // Family::Clusters: the statistics of many clusters at once, one per slot, with whatever is
 //   cached to score a block of rows against all of them. One per chain.
 //
+// The base measure of a family, the prior of its clusters' parameters, may be learned: it is then
+// part of a chain's state, and the chain has a copy of the family to itself.
+//
 // An AtomFamily also has Family::Atoms: clusters by their parameters rather than their rows, for
 // the conditional samplers. In a file of their own next to the family's.
 #pragma once
@@ -13,22 +16,32 @@
 #include <span>
 
 #include "mixwood/archive.hpp"
+#include "mixwood/family/base_measure.hpp"
 #include "mixwood/family/count_block.hpp"
 #include "mixwood/random/stream.hpp"
 
 namespace mixwood {
 
 template <class F>
-concept Family = requires(const F f, double* s, const double* t, int row) {
-  { f.n_rows() } -> std::same_as<int>;
-  { f.statistic_size() } -> std::same_as<int>;
-  f.observe(s, row);                              // s becomes that of one more row
-  f.forget(s, row);                               // ... of one row fewer
-  f.merge(s, t);                                  // ... of the union of two disjoint sets
-  f.subtract(s, t);                               // ... of what is left without a subset
-  { f.log_marginal(t) } -> std::same_as<double>;  // log P(X_c), row constants left out
-  { f.log_alone(row) } -> std::same_as<double>;   // log P(x_row)
-};
+concept Family =
+    requires(const F f, double* s, const double* t, int row) {
+      { f.n_rows() } -> std::same_as<int>;
+      { f.statistic_size() } -> std::same_as<int>;
+      f.observe(s, row);                              // s becomes that of one more row
+      f.forget(s, row);                               // ... of one row fewer
+      f.merge(s, t);                                  // ... of the union of two disjoint sets
+      f.subtract(s, t);                               // ... of what is left without a subset
+      { f.log_marginal(t) } -> std::same_as<double>;  // log P(X_c), row constants left out
+      { f.log_alone(row) } -> std::same_as<double>;   // log P(x_row)
+    } && requires(F f, const F g, double* s, const double* t, const ClusterStatistics& clusters,
+                  Stream& random) {
+      // The base measure, where it is learned; a copy of a family has a base measure of its own.
+      { g.base_size() } -> std::same_as<int>;    // how many numbers it is, 0 where it is fixed
+      g.read_base(s);                            // the numbers, copied to there
+      f.set_base(t);                             // other numbers; throws where they cannot be
+      { g.log_base() } -> std::same_as<double>;  // the log density of its hyperprior
+      { f.update_base(clusters, random) } -> std::same_as<BaseMoves>;
+    };
 
 // A family whose rows may stand for many rows each (`is_weighted`): see leaves.hpp. Partitions and
 // trees over it count those.
@@ -78,6 +91,7 @@ concept SparseFamily = requires(const F f, const double* t, GatheredCounts& gath
   f.gather(t, gathered);
   { f.log_predictive(t, row) } -> std::same_as<double>;
   { f.log_predictive(t, block) } -> std::same_as<double>;
+  { f.log_marginal(block) } -> std::same_as<double>;
 };
 
 // Whether it is to be used; a family behind the erased interface knows it only once it is made.
@@ -119,6 +133,7 @@ concept ClusterScores =
       c.merge(slot, rows);        // ... these rows too
       c.subtract(slot, rows);     // ... these rows no more
       c.read(slot, target);       // the statistic, copied to there
+      c.take_base(numbers);       // the base measure has changed: these slots follow
       { c.log_marginal(slot) } -> std::same_as<double>;
       c.load(numbers);           // the rows of the block, at most rows_at_once
       c.score(numbers, scores);  // log P(x_b | X_slot) at [slot * rows_at_once + b]

@@ -5,23 +5,42 @@
 //   Psi_n = Psi + S + r n/(r+n) xbar xbar',  S the scatter about xbar
 //
 // Statistic: n, xbar (d), lower triangle of S column by column. Raw second moments would cancel.
+//
+// A learned base measure (gaussian_base.hpp): the lower triangle of Omega column by column, ln nu',
+// ln r, where Psi = nu' Omega and nu = nu' + d + 1, so that Omega is what a cluster's covariance is
+// expected to be; r may be tied to Omega.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/hyperprior.hpp"
 #include "mixwood/family/size_terms.hpp"
 #include "mixwood/numerics/cholesky.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
 
 namespace mixwood {
+
+// What a learned base measure is drawn from:
+//
+//   Omega ~ Wishart_d(degrees, fraction R / degrees) on Omega >= floor,    r = tr(R^-1 Omega)/(d
+//   tau)
+//
+// R is the covariance of all rows. nu and r are those of nu' and of r, which may be tied.
+struct GaussianHyper {
+  std::vector<double> spread_inverse, floor;  // R^-1 and the floor, d x d
+  double fraction, degrees, tau;
+  Hyperprior nu, r;
+};
 
 class Gaussian {
  public:
@@ -32,34 +51,49 @@ class Gaussian {
   Gaussian(std::span<const double> rows, int n, int d, double r, double nu,
            std::span<const double> psi)
       : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), psi_(psi.begin(), psi.end()) {
-    std::vector<double> factor = psi_;
-    log_determinant_ = cholesky_factor(d, factor.data());
-    if (!std::isfinite(log_determinant_))
-      throw std::invalid_argument("scale must be positive definite");
-    for (int j = 0; j < d; ++j) pivots_.push_back(1 / (factor[j * d + j] * factor[j * d + j]));
+    factor_psi();
     fill_size_terms();
-    alone_.resize(n);
-    std::vector<double> x(d);
-    const double fraction = r / (r + 1);
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < d; ++j) x[j] = row(i)[j];
-      const double squared = cholesky_solve_squared(d, factor.data(), x.data());
-      alone_[i] =
-          size_terms_[1] - 0.5 * (nu + 1) * (log_determinant_ + std::log1p(fraction * squared));
-    }
+    alone_.fill(static_cast<std::size_t>(n),
+                [this](std::size_t i) { return compute_alone(static_cast<int>(i)); });
   }
+
+  // With a learned base measure that starts at `base`.
+  Gaussian(std::span<const double> rows, int n, int d, GaussianHyper hyper, const double* base)
+      : rows_(rows),
+        n_(n),
+        d_(d),
+        r_(0),
+        nu_(0),
+        psi_(static_cast<std::size_t>(d) * d),
+        hyper_(std::make_shared<const GaussianHyper>(std::move(hyper))),
+        base_(static_cast<std::size_t>(d) * (d + 1) / 2 + 2) {
+    set_base(base);
+  }
+
+  // --- the base measure; see gaussian_base.hpp
+  int base_size() const { return static_cast<int>(base_.size()); }
+  void read_base(double* to) const { std::copy(base_.begin(), base_.end(), to); }
+  inline void set_base(const double* base);
+  inline double log_base() const;
+  inline BaseMoves update_base(const ClusterStatistics& clusters, Stream& random);
+  const GaussianHyper& hyper() const { return *hyper_; }
 
   int n_rows() const { return n_; }
   int d() const { return d_; }
   double r() const { return r_; }
   double nu() const { return nu_; }
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
-  double log_alone(int i) const { return alone_[i]; }
+  double log_alone(int i) const {
+    return alone_.at(static_cast<std::size_t>(i),
+                     [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
+  }
   int statistic_size() const { return 1 + d_ + d_ * (d_ + 1) / 2; }
   // Which entries of a statistic are exact whole numbers.
   bool is_count(int entry) const { return entry == 0; }
 
   const double* psi() const { return psi_.data(); }
+  const double* psi_factor() const { return psi_factor_.data(); }
+  double log_determinant() const { return log_determinant_; }
   const double* least_pivots() const { return pivots_.data(); }  // of any Psi_n
 
   // log P(X_c) = size_term(n) - (nu+n)/2 log|Psi_n|.
@@ -129,6 +163,28 @@ class Gaussian {
   }
 
  private:
+  // Psi has changed.
+  void factor_psi() {
+    psi_factor_ = psi_;
+    log_determinant_ = cholesky_factor(d_, psi_factor_.data());
+    if (!std::isfinite(log_determinant_))
+      throw std::invalid_argument("scale must be positive definite");
+    pivots_.resize(static_cast<std::size_t>(d_));
+    for (int j = 0; j < d_; ++j)
+      pivots_[j] = 1 / (psi_factor_[j * d_ + j] * psi_factor_[j * d_ + j]);
+  }
+
+  double compute_alone(int i) const {
+    double small[16];  // most data are narrow: no allocation for them
+    std::vector<double> large;
+    if (d_ > 16) large.resize(static_cast<std::size_t>(d_));
+    double* x = d_ > 16 ? large.data() : small;
+    std::copy_n(row(i), d_, x);
+    const double squared = cholesky_solve_squared(d_, psi_factor_.data(), x);
+    return size_term(1) -
+           0.5 * (nu_ + 1) * (log_determinant_ + std::log1p(r_ / (r_ + 1) * squared));
+  }
+
   // S += weight (x - xbar)(x - xbar)'.
   void add_outer(double* s, const double* x, double weight) const {
     const double* mean = s + 1;
@@ -163,7 +219,10 @@ class Gaussian {
   int n_, d_;
   double r_, nu_, log_determinant_ = 0;
   SizeTerms size_terms_;
-  std::vector<double> psi_, pivots_, alone_;
+  std::vector<double> psi_, psi_factor_, pivots_;
+  LazyTable alone_;
+  std::shared_ptr<const GaussianHyper> hyper_;  // null where the base measure is fixed
+  std::vector<double> base_;
 };
 
 // The statistics are the truth; the factor of Psi_n and the posterior mean are kept with them. A
@@ -173,6 +232,8 @@ class Gaussian::Clusters : public RefreshedClusters<Gaussian, Gaussian::Clusters
  public:
   explicit Clusters(const Gaussian& family)
       : RefreshedClusters(family),
+        origin_(d_, 0.0),
+        nothing_(block_rows),
         scratch_(static_cast<std::size_t>(d_) * block_rows),
         vector_(d_),
         union_scratch_(static_cast<std::size_t>(d_ + 1) * (d_ + 2) / 2 * widest_vector) {}
@@ -213,6 +274,16 @@ class Gaussian::Clusters : public RefreshedClusters<Gaussian, Gaussian::Clusters
       kernels_.gaussian(d_, factor(slot), mean(slot), block_.values(), terms_[slot],
                         scratch_.data(), quadratic_.data() + at, scores + at);
     }
+  }
+
+  // log P(x_b) of the rows that were loaded.
+  void score_alone(double* scores) {
+    const double r = family_.r();
+    const StudentTerms terms{
+        family_.size_term(1) - family_.size_term(0) - 0.5 * family_.log_determinant(),
+        0.5 * (family_.nu() + 1), r / (r + 1)};
+    kernels_.gaussian(d_, family_.psi_factor(), origin_.data(), block_.values(), terms,
+                      scratch_.data(), nothing_.data(), scores);
   }
 
   // log P(block | X_slot) for each of the slots, at scores[slot].
@@ -298,6 +369,7 @@ class Gaussian::Clusters : public RefreshedClusters<Gaussian, Gaussian::Clusters
 
   std::vector<double> factors_, means_, log_determinants_, quadratic_;
   std::vector<StudentTerms> terms_;
+  std::vector<double> origin_, nothing_;  // a mean of 0, and squares that nobody asks for
   std::vector<double> scratch_, vector_;
   std::vector<double> union_scratch_, union_determinants_;
   std::vector<const double*> pointers_;

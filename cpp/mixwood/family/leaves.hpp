@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mixwood/family/erased.hpp"
+#include "mixwood/numerics/lazy_table.hpp"
 
 namespace mixwood {
 
@@ -18,13 +19,31 @@ class Leaves final : public ErasedFamily {
  public:
   // `rows` is the family of the rows themselves, bound to none of them and not sparse;
   // `statistics` has one for each leaf, kept by the caller.
-  Leaves(std::shared_ptr<const ErasedFamily> rows, std::span<const double> statistics,
-         LeafSums sums)
+  Leaves(std::shared_ptr<ErasedFamily> rows, std::span<const double> statistics, LeafSums sums)
       : ErasedFamily(static_cast<int>(sums.sizes.size()), rows->statistic_size(), false, sums),
         rows_(std::move(rows)),
-        statistics_(statistics),
-        alone_(sums.sizes.size()) {
-    for (int leaf = 0; leaf < n_rows(); ++leaf) alone_[leaf] = rows_->log_marginal(statistic(leaf));
+        statistics_(statistics) {
+    if (rows_->base_size() > 0)
+      alone_.forget(sums.sizes.size());
+    else
+      alone_.fill(sums.sizes.size(),
+                  [this](std::size_t leaf) { return compute_alone(static_cast<int>(leaf)); });
+  }
+
+  std::shared_ptr<ErasedFamily> copy() const override {
+    return std::make_shared<Leaves>(rows_->copy(), statistics_, *sums());
+  }
+  int base_size() const override { return rows_->base_size(); }
+  void read_base(double* to) const override { rows_->read_base(to); }
+  void set_base(const double* base) override {
+    rows_->set_base(base);
+    alone_.forget(static_cast<std::size_t>(n_rows()));
+  }
+  double log_base() const override { return rows_->log_base(); }
+  BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) override {
+    const BaseMoves moves = rows_->update_base(clusters, random);
+    alone_.forget(static_cast<std::size_t>(n_rows()));
+    return moves;
   }
 
   const double* statistic(int leaf) const {
@@ -37,7 +56,10 @@ class Leaves final : public ErasedFamily {
   void merge(double* s, const double* t) const override { rows_->merge(s, t); }
   void subtract(double* s, const double* t) const override { rows_->subtract(s, t); }
   double log_marginal(const double* s) const override { return rows_->log_marginal(s); }
-  double log_alone(int leaf) const override { return alone_[leaf]; }
+  double log_alone(int leaf) const override {
+    return alone_.at(static_cast<std::size_t>(leaf),
+                     [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
+  }
   double log_marginal_with(const double* s, int leaf, double* spare) const override {
     return rows_->log_marginal_with(s, statistic(leaf), spare);
   }
@@ -57,9 +79,11 @@ class Leaves final : public ErasedFamily {
  private:
   class LeafClusters;
 
-  std::shared_ptr<const ErasedFamily> rows_;
+  double compute_alone(int leaf) const { return rows_->log_marginal(statistic(leaf)); }
+
+  std::shared_ptr<ErasedFamily> rows_;
   std::span<const double> statistics_;
-  std::vector<double> alone_;
+  LazyTable alone_;
 };
 
 // The clusters of the rows; a leaf that comes or goes is a block of them.
@@ -84,6 +108,7 @@ class Leaves::LeafClusters final : public ErasedClusters {
   void merge(int slot, const Block& block) override { rows_->merge(slot, block); }
   void subtract(int slot, const Block& block) override { rows_->subtract(slot, block); }
   void read(int slot, double* s) const override { rows_->read(slot, s); }
+  void take_base(std::span<const int> slots) override { rows_->take_base(slots); }
   double log_marginal(int slot) override { return rows_->log_marginal(slot); }
   void score_block(const Block& block, std::span<const int> slots, double* scores) override {
     rows_->score_block(block, slots, scores);

@@ -3,7 +3,8 @@
 //
 //   P(X_c) = Gamma(V beta)/Gamma(V beta + N) prod_v Gamma(beta + N_v)/Gamma(beta)
 //
-// (multinomial coefficients of the rows left out). Statistic: N_v for every word, then N.
+// (multinomial coefficients of the rows left out). Statistic: N_v for every word, then N. A learned
+// base measure is ln beta.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +14,11 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mixwood/family/concentration.hpp"
 #include "mixwood/family/count_block.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/kernels.hpp"
+#include "mixwood/numerics/lazy_table.hpp"
 #include "mixwood/numerics/special.hpp"
 
 namespace mixwood {
@@ -29,27 +32,50 @@ class Multinomial {
 
   // Compressed sparse rows, kept by the caller: row i has words[starts[i] .. starts[i+1]).
   Multinomial(std::span<const std::int64_t> starts, std::span<const std::int32_t> words,
-              std::span<const std::int32_t> counts, int width, double beta)
-      : starts_(starts), words_(words), counts_(counts), width_(width), beta_(beta) {
+              std::span<const std::int32_t> counts, int width, double beta, Hyperprior hyper = {})
+      : starts_(starts), words_(words), counts_(counts), width_(width), hyper_(hyper) {
     const int n = n_rows();
-    for (int k = 0; k < 4096; ++k) log_gains_.push_back(log_gamma(beta + k) - log_gamma(beta));
     row_totals_.resize(n);
-    alone_.resize(n);
     std::vector<double> word_totals(width, 0.0);
-    for (int i = 0; i < n; ++i) {
-      double gain = 0;
+    for (int i = 0; i < n; ++i)
       for (auto t = starts[i]; t < starts[i + 1]; ++t) {
         row_totals_[i] += counts[t];
         word_totals[words[t]] += counts[t];
-        gain += log_gamma(beta + counts[t]);
       }
-      const double distinct = static_cast<double>(starts[i + 1] - starts[i]);
-      alone_[i] = gain - distinct * log_gamma(beta) + log_gamma(prior_total()) -
-                  log_gamma(prior_total() + row_totals_[i]);
-    }
     for (const double total : word_totals) largest_total_ = std::max(largest_total_, total);
     if (largest_total_ > 2147483647.0)
       throw std::invalid_argument("X must have column totals below 2^31");
+    if (hyper.is_random()) {
+      const double base = std::log(beta);
+      set_base(&base);
+      return;
+    }
+    set_beta(beta);
+    log_gains_.fill(common_counts, [this](std::size_t k) { return compute_gain(k); });
+    alone_.fill(static_cast<std::size_t>(n),
+                [this](std::size_t i) { return compute_alone(static_cast<int>(i)); });
+  }
+
+  // --- the base measure
+  int base_size() const { return hyper_.is_random() ? 1 : 0; }
+  void read_base(double* to) const {
+    if (base_size() > 0) *to = log_beta_;
+  }
+  void set_base(const double* base) {
+    if (!std::isfinite(*base) || !std::isfinite(std::exp(*base) * width_) || std::exp(*base) == 0)
+      throw std::invalid_argument("a base measure must have a positive, finite beta");
+    set_beta(std::exp(*base));
+    log_beta_ = *base;
+    log_gains_.forget(common_counts);
+    alone_.forget(static_cast<std::size_t>(n_rows()));
+  }
+  double log_base() const { return hyper_.log_density(log_beta_); }
+  BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) {
+    Concentration counts(width_);
+    for (int k = 0; k < clusters.count; ++k) counts.add(clusters.read(k), width_);
+    const double moved = counts.move(log_beta_, hyper_, random);
+    set_base(&moved);
+    return {};
   }
 
   int n_rows() const { return static_cast<int>(starts_.size()) - 1; }
@@ -65,7 +91,10 @@ class Multinomial {
   double row_total(int i) const { return row_totals_[i]; }
   std::span<const std::int32_t> words(int i) const { return part(words_, i); }
   std::span<const std::int32_t> counts(int i) const { return part(counts_, i); }
-  double log_alone(int i) const { return alone_[i]; }
+  double log_alone(int i) const {
+    return alone_.at(static_cast<std::size_t>(i),
+                     [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
+  }
   int statistic_size() const { return width_ + 1; }
   // All entries of a statistic are exact whole numbers.
   bool is_count(int) const { return true; }
@@ -103,6 +132,12 @@ class Multinomial {
         gathered.counts.push_back(static_cast<std::int32_t>(s[v]));
       }
     gathered.total = s[width_];
+  }
+
+  double log_marginal(const Block& block) const {
+    double total = log_gamma(prior_total()) - log_gamma(prior_total() + block.total);
+    for (const std::int32_t count : block.counts) total += log_gain(count);
+    return total;
   }
 
   // log P(block | X_c) from a statistic, over the block's own words only.
@@ -145,11 +180,29 @@ class Multinomial {
   // log Gamma(beta + count)/Gamma(beta): counts are whole, and most are small.
   double log_gain(double count) const {
     if (count < static_cast<double>(log_gains_.size()))
-      return log_gains_[static_cast<std::size_t>(count)];
+      return log_gains_.at(static_cast<std::size_t>(count),
+                           [this](std::size_t k) { return compute_gain(k); });
     return log_gamma(beta_ + count) - log_gamma_beta_;
   }
 
  private:
+  static constexpr std::size_t common_counts = 4096;
+
+  void set_beta(double beta) {
+    beta_ = beta;
+    log_gamma_beta_ = log_gamma(beta);
+  }
+  double compute_gain(std::size_t k) const {
+    return log_gamma(beta_ + static_cast<double>(k)) - log_gamma(beta_);
+  }
+  double compute_alone(int i) const {
+    double gain = 0;
+    for (auto t = starts_[i]; t < starts_[i + 1]; ++t) gain += log_gamma(beta_ + counts_[t]);
+    const double distinct = static_cast<double>(starts_[i + 1] - starts_[i]);
+    return gain - distinct * log_gamma(beta_) + log_gamma(prior_total()) -
+           log_gamma(prior_total() + row_totals_[i]);
+  }
+
   std::span<const std::int32_t> part(std::span<const std::int32_t> values, int i) const {
     return values.subspan(static_cast<std::size_t>(starts_[i]),
                           static_cast<std::size_t>(starts_[i + 1] - starts_[i]));
@@ -165,10 +218,11 @@ class Multinomial {
   std::span<const std::int64_t> starts_;
   std::span<const std::int32_t> words_, counts_;
   int width_;
-  double beta_;
+  Hyperprior hyper_;
+  double beta_ = 1, log_beta_ = 0, log_gamma_beta_ = 0;
   double largest_total_ = 2;  // of a word, over all rows
-  double log_gamma_beta_ = log_gamma(beta_);
-  std::vector<double> log_gains_, row_totals_, alone_;
+  LazyTable log_gains_, alone_;
+  std::vector<double> row_totals_;
 };
 
 // Counts are stored word by word: a word's counts in all clusters are neighbours, so one pass over
@@ -222,6 +276,7 @@ class Multinomial::Clusters {
       largest = std::max(largest, s[v]);
     }
     // The statistic may be of other rows than the family's, and larger.
+    largest_assigned_ = std::max(largest_assigned_, largest);
     product_budget_ = std::min(product_budget_, family_.product_budget(largest));
     set_total(slot, s[family_.width()]);
     log_marginals_[slot] = family_.log_marginal(s);
@@ -229,6 +284,16 @@ class Multinomial::Clusters {
   void read(int slot, double* s) const {
     for (int v = 0; v < family_.width(); ++v) s[v] = table_[at(v, slot)];
     s[family_.width()] = totals_[slot];
+  }
+
+  void take_base(std::span<const int> slots) {
+    product_budget_ = std::min(family_.product_budget(largest_assigned_), family_.product_budget());
+    std::vector<double> s(static_cast<std::size_t>(family_.statistic_size()));
+    for (const int slot : slots) {
+      read(slot, s.data());
+      set_total(slot, totals_[slot]);
+      log_marginals_[slot] = family_.log_marginal(s.data());
+    }
   }
 
   double log_marginal(int slot) const { return log_marginals_[slot]; }
@@ -290,6 +355,7 @@ class Multinomial::Clusters {
   const Multinomial& family_;
   const Kernels& kernels_;
   int product_budget_;
+  double largest_assigned_ = 0;
   int stride_ = 0;
   Block row_{};
   std::vector<std::int32_t> table_;

@@ -13,19 +13,23 @@
 
 namespace mixwood {
 
-// One family and the rows that have something for it: the others add nothing. places[row] is the
+// One family and the rows that have something for it: the others add nothing. place(row) is the
 // part's own number of a row of the product, below 0 where it has none.
 struct Part {
-  std::shared_ptr<const ErasedFamily> family;
-  std::vector<std::int32_t> places;
+  std::shared_ptr<ErasedFamily> family;
+  std::shared_ptr<const std::vector<std::int32_t>> places;
 
+  // With a family of its own, if that has a base measure to learn.
+  Part copy() const { return {family->base_size() > 0 ? family->copy() : family, places}; }
+
+  int place(int row) const { return (*places)[row]; }
   void observe(double* s, int row) const {
-    if (places[row] >= 0) family->observe(s, places[row]);
+    if (place(row) >= 0) family->observe(s, place(row));
   }
   void forget(double* s, int row) const {
-    if (places[row] >= 0) family->forget(s, places[row]);
+    if (place(row) >= 0) family->forget(s, place(row));
   }
-  double log_alone(int row) const { return places[row] < 0 ? 0.0 : family->log_alone(places[row]); }
+  double log_alone(int row) const { return place(row) < 0 ? 0.0 : family->log_alone(place(row)); }
 };
 
 // Which rows of a loaded block a part has: their places in the part, and where in the block.
@@ -79,7 +83,7 @@ class PartClusters {
  public:
   explicit PartClusters(const Part& part)
       : family_(*part.family),
-        places_(part.places),
+        places_(*part.places),
         present_(places_),
         clusters_(part.family->clusters()) {}
 
@@ -99,6 +103,7 @@ class PartClusters {
   void merge(int slot, const double* s) { clusters_->merge(slot, block_of(s)); }
   void subtract(int slot, const double* s) { clusters_->subtract(slot, block_of(s)); }
   void read(int slot, double* s) const { clusters_->read(slot, s); }
+  void take_base(std::span<const int> slots) { clusters_->take_base(slots); }
   double log_marginal(int slot) { return clusters_->log_marginal(slot); }
 
   void load(std::span<const int> rows) {
@@ -158,7 +163,7 @@ class PartClusters {
 // The parameters of one part's clusters; scores as above.
 class PartAtoms {
  public:
-  explicit PartAtoms(const Part& part) : present_(part.places), atoms_(part.family->atoms()) {}
+  explicit PartAtoms(const Part& part) : present_(*part.places), atoms_(part.family->atoms()) {}
 
   void resize(int count) {
     atoms_->resize(count);

@@ -24,7 +24,7 @@ class Poisson::Atoms {
     for (int j = 0; j < d_; ++j, s += 2) {
       const std::size_t at = static_cast<std::size_t>(atom) * d_ + j;
       log_means_[at] =
-          random.log_gamma_draw(family_.shape() + s[1]) - std::log(family_.rate(j) + s[0]);
+          random.log_gamma_draw(family_.shape(j) + s[1]) - std::log(family_.rate(j) + s[0]);
       means_[at] = std::exp(log_means_[at]);
     }
   }

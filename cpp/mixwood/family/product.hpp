@@ -14,6 +14,7 @@
 #include "mixwood/family/family.hpp"
 #include "mixwood/family/part.hpp"
 #include "mixwood/numerics/kernels.hpp"
+#include "mixwood/numerics/lazy_table.hpp"
 
 namespace mixwood {
 
@@ -22,15 +23,59 @@ class Product {
   class Clusters;
   class Atoms;
 
-  Product(std::vector<Part> parts, int n) : parts_(std::move(parts)), alone_(n) {
+  Product(std::vector<Part> parts, int n) : n_(n), parts_(std::move(parts)) {
     offsets_.push_back(0);
     for (const Part& part : parts_)
       offsets_.push_back(offsets_.back() + part.family->statistic_size());
-    for (int row = 0; row < n; ++row)
-      for (const Part& part : parts_) alone_[row] += part.log_alone(row);
+    if (base_size() == 0)
+      alone_.fill(static_cast<std::size_t>(n),
+                  [this](std::size_t row) { return compute_alone(static_cast<int>(row)); });
+    else
+      alone_.forget(static_cast<std::size_t>(n));
+  }
+  // A copy has the base measures of its parts to itself.
+  Product(const Product& other) : n_(other.n_), offsets_(other.offsets_), alone_(other.alone_) {
+    for (const Part& part : other.parts_) parts_.push_back(part.copy());
+  }
+  Product& operator=(const Product&) = delete;
+
+  // --- the base measure: those of the parts, one after the other
+  int base_size() const {
+    int total = 0;
+    for (const Part& part : parts_) total += part.family->base_size();
+    return total;
+  }
+  void read_base(double* to) const {
+    for (const Part& part : parts_) {
+      part.family->read_base(to);
+      to += part.family->base_size();
+    }
+  }
+  void set_base(const double* base) {
+    for (const Part& part : parts_) {
+      if (part.family->base_size() > 0) part.family->set_base(base);
+      base += part.family->base_size();
+    }
+    alone_.forget(static_cast<std::size_t>(n_));
+  }
+  double log_base() const {
+    double total = 0;
+    for (const Part& part : parts_)
+      if (part.family->base_size() > 0) total += part.family->log_base();
+    return total;
+  }
+  BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) {
+    BaseMoves moves;
+    for (int p = 0; p < n_parts(); ++p) {
+      if (parts_[p].family->base_size() == 0) continue;
+      moves += parts_[p].family->update_base(
+          {clusters.count, [&, p](int k) { return clusters.read(k) + offsets_[p]; }}, random);
+    }
+    alone_.forget(static_cast<std::size_t>(n_));
+    return moves;
   }
 
-  int n_rows() const { return static_cast<int>(alone_.size()); }
+  int n_rows() const { return n_; }
   int n_parts() const { return static_cast<int>(parts_.size()); }
   const Part& part(int p) const { return parts_[p]; }
   int offset(int p) const { return offsets_[p]; }
@@ -40,7 +85,10 @@ class Product {
     const auto p = static_cast<int>(after - offsets_.begin()) - 1;
     return parts_[p].family->is_count(entry - offsets_[p]);
   }
-  double log_alone(int row) const { return alone_[row]; }
+  double log_alone(int row) const {
+    return alone_.at(static_cast<std::size_t>(row),
+                     [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
+  }
   bool has_atoms() const {
     return std::ranges::all_of(parts_, [](const Part& part) { return part.family->has_atoms(); });
   }
@@ -65,9 +113,16 @@ class Product {
   }
 
  private:
+  double compute_alone(int row) const {
+    double total = 0;
+    for (const Part& part : parts_) total += part.log_alone(row);
+    return total;
+  }
+
+  int n_;
   std::vector<Part> parts_;
   std::vector<int> offsets_;
-  std::vector<double> alone_;
+  LazyTable alone_;
 };
 
 class Product::Clusters {
@@ -102,6 +157,9 @@ class Product::Clusters {
   void read(int slot, double* s) const {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       parts_[p].read(slot, s + family_.offset(static_cast<int>(p)));
+  }
+  void take_base(std::span<const int> slots) {
+    for (auto& part : parts_) part.take_base(slots);
   }
   double log_marginal(int slot) {
     double total = 0;

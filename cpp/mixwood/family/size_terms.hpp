@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <stdexcept>
-#include <vector>
+
+#include "mixwood/numerics/lazy_table.hpp"
 
 namespace mixwood {
 
@@ -12,22 +13,25 @@ class SizeTerms {
  public:
   template <class Formula>
   void fill(int largest, Formula&& formula) {
-    table_.resize(static_cast<std::size_t>(largest) + 1);
-    for (int size = 0; size <= largest; ++size) table_[size] = formula(size);
+    table_.fill(entries(largest),
+                [&](std::size_t size) { return formula(static_cast<int>(size)); });
   }
-
-  double operator[](int size) const { return table_[size]; }
+  // The formula has changed: terms are computed when they are asked for.
+  void forget(int largest) { table_.forget(entries(largest)); }
 
   // For a size read from a statistic, which may be anything.
   template <class Formula>
   double at(double size, Formula&& formula) const {
     if (!(size >= 0)) throw std::out_of_range("a statistic has a negative size");
-    if (size < static_cast<double>(table_.size())) return table_[static_cast<std::size_t>(size)];
-    return formula(size);
+    if (!(size < static_cast<double>(table_.size()))) return formula(size);
+    return table_.at(static_cast<std::size_t>(size),
+                     [&](std::size_t any) { return formula(static_cast<double>(any)); });
   }
 
  private:
-  std::vector<double> table_;
+  static std::size_t entries(int largest) { return static_cast<std::size_t>(largest) + 1; }
+
+  LazyTable table_;
 };
 
 }  // namespace mixwood

@@ -1,21 +1,26 @@
-// Gaussian rows with one variance for all columns; the rows come centred on the prior mean and in
-// units in which psi = 1.
+// Gaussian rows with one variance for all columns; the rows come centred on the prior mean.
 //
-//   P(X_c) = pi^(-nd/2) (r/(r+n))^(d/2) psi_n^(-(nu+nd)/2) Gamma((nu+nd)/2)/Gamma(nu/2)
-//   psi_n = 1 + sum |x-xbar|^2 + r n/(r+n) |xbar|^2
+//   P(X_c) = pi^(-nd/2) (r/(r+n))^(d/2) psi^(nu/2) psi_n^(-(nu+nd)/2) Gamma((nu+nd)/2)/Gamma(nu/2)
+//   psi_n = psi + sum |x-xbar|^2 + r n/(r+n) |xbar|^2
 //
-// Statistic: n, xbar (d), sum |x-xbar|^2.
+// Statistic: n, xbar (d), sum |x-xbar|^2. Where the base measure is fixed, the rows come in units
+// in which psi = 1. A learned one is ln omega, ln nu', ln r: psi = nu' omega, nu = nu' + 2; r may
+// be tied to omega.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <span>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/family/size_terms.hpp"
+#include "mixwood/family/variance_hyper.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
 
@@ -27,21 +32,42 @@ class SphericalGaussian {
   class Atoms;
 
   SphericalGaussian(std::span<const double> rows, int n, int d, double r, double nu)
-      : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), alone_(n) {
+      : rows_(rows), n_(n), d_(d), r_(r), nu_(nu) {
     size_terms_.fill(n, [this](int size) { return size_formula(size); });
-    const std::vector<double> origin(d, 0.0);
-    for (int i = 0; i < n; ++i)
-      alone_[i] =
-          size_terms_[1] -
-          0.5 * (nu + d) * std::log1p(r / (r + 1) * squared_distance(row(i), origin.data()));
+    alone_.fill(static_cast<std::size_t>(n),
+                [this](std::size_t i) { return compute_alone(static_cast<int>(i)); });
   }
+
+  // With a learned base measure that starts at `base`.
+  SphericalGaussian(std::span<const double> rows, int n, int d, VarianceHyper hyper,
+                    const double* base)
+      : rows_(rows),
+        n_(n),
+        d_(d),
+        r_(0),
+        nu_(0),
+        hyper_(std::make_shared<const VarianceHyper>(std::move(hyper))),
+        base_(3) {
+    set_base(base);
+  }
+
+  // --- the base measure; see spherical_gaussian_base.hpp
+  int base_size() const { return static_cast<int>(base_.size()); }
+  void read_base(double* to) const { std::copy(base_.begin(), base_.end(), to); }
+  inline void set_base(const double* base);
+  inline double log_base() const;
+  inline BaseMoves update_base(const ClusterStatistics& clusters, Stream& random);
 
   int n_rows() const { return n_; }
   int d() const { return d_; }
   double r() const { return r_; }
   double nu() const { return nu_; }
+  double psi() const { return psi_; }
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
-  double log_alone(int i) const { return alone_[i]; }
+  double log_alone(int i) const {
+    return alone_.at(static_cast<std::size_t>(i),
+                     [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
+  }
   int statistic_size() const { return d_ + 2; }
   // Which entries of a statistic are exact whole numbers.
   bool is_count(int entry) const { return entry == 0; }
@@ -86,7 +112,7 @@ class SphericalGaussian {
   double posterior_scale(const double* s) const {
     double squared = 0;
     for (int j = 0; j < d_; ++j) squared += s[1 + j] * s[1 + j];
-    return 1 + s[1 + d_] + r_ * s[0] / (r_ + s[0]) * squared;
+    return psi_ + s[1 + d_] + r_ * s[0] / (r_ + s[0]) * squared;
   }
 
   double log_marginal(const double* s) const {
@@ -100,7 +126,14 @@ class SphericalGaussian {
   double size_formula(double size) const {
     const double entries = size * d_;
     return -0.5 * entries * std::log(std::numbers::pi) + 0.5 * d_ * std::log(r_ / (r_ + size)) +
-           log_gamma(0.5 * (nu_ + entries)) - log_gamma(0.5 * nu_);
+           log_gamma(0.5 * (nu_ + entries)) - log_gamma(0.5 * nu_) + 0.5 * nu_ * std::log(psi_);
+  }
+
+  double compute_alone(int i) const {
+    double squared = 0;
+    for (int j = 0; j < d_; ++j) squared += row(i)[j] * row(i)[j];
+    return size_term(1) -
+           0.5 * (nu_ + d_) * (std::log(psi_) + std::log1p(r_ / (r_ + 1) * squared / psi_));
   }
 
   double squared_distance(const double* x, const double* y) const {
@@ -111,15 +144,18 @@ class SphericalGaussian {
 
   std::span<const double> rows_;
   int n_, d_;
-  double r_, nu_;
+  double r_, nu_, psi_ = 1;
   SizeTerms size_terms_;
-  std::vector<double> alone_;
+  LazyTable alone_;
+  std::shared_ptr<const VarianceHyper> hyper_;  // null where the base measure is fixed
+  std::vector<double> base_;
 };
 
 class SphericalGaussian::Clusters
     : public RefreshedClusters<SphericalGaussian, SphericalGaussian::Clusters> {
  public:
-  explicit Clusters(const SphericalGaussian& family) : RefreshedClusters(family) {}
+  explicit Clusters(const SphericalGaussian& family)
+      : RefreshedClusters(family), origin_(d_, 0.0), nothing_(block_rows) {}
 
   void grow(int slots) {
     if (!grow_statistics(slots)) return;
@@ -141,6 +177,15 @@ class SphericalGaussian::Clusters
       kernels_.spherical(d_, means_.data() + static_cast<std::size_t>(slot) * d_, block_.values(),
                          terms_[slot], quadratic_.data() + at, scores + at);
     }
+  }
+
+  // log P(x_b) of the rows that were loaded.
+  void score_alone(double* scores) {
+    const double r = family_.r();
+    const StudentTerms terms{
+        family_.size_term(1) - family_.size_term(0) - 0.5 * d_ * std::log(family_.psi()),
+        0.5 * (family_.nu() + d_), r / (r + 1) / family_.psi()};
+    kernels_.spherical(d_, origin_.data(), block_.values(), terms, nothing_.data(), scores);
   }
 
   // As for Gaussian: psi_- = psi_n (1 - s), s = kappa/(kappa-1) |x - mean|^2 / psi_n.
@@ -174,6 +219,7 @@ class SphericalGaussian::Clusters
   std::vector<int> sizes_;
   std::vector<double> means_, scales_, log_scales_, quadratic_;
   std::vector<StudentTerms> terms_;
+  std::vector<double> origin_, nothing_;  // a mean of 0, and squares that nobody asks for
 };
 
 static_assert(Family<SphericalGaussian> &&

@@ -177,8 +177,9 @@ class AnchoredSplitMerge {
   void start_side(GuidedState<F>& state, int which, int node) {
     Side& side = sides_[which];
     std::fill(side.statistic.begin(), side.statistic.end(), 0.0);
-    family_.merge(side.statistic.data(), state.tree->blocks.of(node, scratch_));
-    side.log_marginal = state.tree->log_marginal[node];
+    const Block<F> block = state.tree->blocks.of(node, scratch_);
+    family_.merge(side.statistic.data(), block);
+    side.log_marginal = state.log_marginal(node, block);
     side.size = state.tree->shape.size[node];
     side.nodes.assign(1, node);
   }

@@ -74,6 +74,16 @@ class GibbsSweep {
     state.clusters.load(rows);
     scores_.resize(static_cast<std::size_t>(state.partition.n_slots()) * block_of(state));
     state.clusters.score(state.partition.active(), scores_.data());
+    if constexpr (requires { state.clusters.score_alone(scores_.data()); }) {
+      // A base measure that moves takes what was known of single rows with it: a block at a time.
+      if (state.family.base_size() == 0) return;
+      alone_.resize(block_of(state));
+      state.clusters.score_alone(alone_.data());
+    }
+  }
+
+  double log_alone(const S& state, int row, int b) const {
+    return alone_.empty() ? state.family.log_alone(row) : alone_[b];
   }
 
   void fill_weights(S& state, int row, int b) {
@@ -88,7 +98,7 @@ class GibbsSweep {
     weights_[state.partition.position(own)] =
         others == 0 ? -std::numeric_limits<double>::infinity()
                     : state.prior.log_join(others) + state.clusters.score_without(own, b);
-    weights_.back() = state.prior.log_new() + state.family.log_alone(row);
+    weights_.back() = state.prior.log_new() + log_alone(state, row, b);
   }
 
   // Where the row goes: a slot, or `stay`, or `fresh` for a new cluster.
@@ -129,7 +139,7 @@ class GibbsSweep {
   }
 
   const Kernels& kernels_ = kernels();
-  std::vector<double> log_joins_, scores_, weights_;
+  std::vector<double> log_joins_, scores_, weights_, alone_;
   std::vector<float>* uncertainty_ = nullptr;
 };
 

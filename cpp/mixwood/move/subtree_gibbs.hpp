@@ -66,7 +66,7 @@ class SubtreeGibbs {
         there == size ? -std::numeric_limits<double>::infinity()
                       : state.log_kappa(there) - state.log_kappa(there - size) +
                             block_scores_.score_without(state.clusters, own, block);
-    weights_.back() = state.log_kappa(size) + state.tree->log_marginal[node];
+    weights_.back() = state.log_kappa(size) + state.log_marginal(node, block);
   }
 
   const Kernels& kernels_ = kernels();

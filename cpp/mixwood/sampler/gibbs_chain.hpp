@@ -16,7 +16,7 @@ namespace mixwood {
 template <Family F>
 class GibbsChain final : public StateChain<F> {
  public:
-  GibbsChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
+  GibbsChain(std::shared_ptr<F> family, Prior prior, std::span<const std::int32_t> labels,
              Stream random, const GibbsOptions& options)
       : StateChain<F>(std::move(family), prior, labels, random),
         rows_(labels.size(), options.subset) {}
@@ -27,9 +27,7 @@ class GibbsChain final : public StateChain<F> {
     this->end_iteration();
   }
 
-  std::vector<MoveReport> reports() const override {
-    return {sweep_report_, this->parameter_report_};
-  }
+  std::vector<MoveReport> reports() const override { return this->with_shared({sweep_report_}); }
 
   void save(Writer& a) override { archive(a); }
   void load(Reader& a) override { archive(a); }

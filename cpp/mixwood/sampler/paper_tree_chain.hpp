@@ -18,7 +18,7 @@ namespace mixwood {
 
 class PaperTreeChain final : public StateChain<ErasedFamily, ForestState> {
  public:
-  PaperTreeChain(std::shared_ptr<const ErasedFamily> family, Prior prior,
+  PaperTreeChain(std::shared_ptr<ErasedFamily> family, Prior prior,
                  std::span<const std::int32_t> labels, Stream random,
                  const PaperTreeOptions& options)
       : StateChain(family, prior, labels, random, family), options_(options) {
@@ -37,11 +37,17 @@ class PaperTreeChain final : public StateChain<ErasedFamily, ForestState> {
   }
 
   std::vector<MoveReport> reports() const override {
-    return {split_report_, merge_report_, local_report_, parameter_report_, potential_report_};
+    auto reports = with_shared({split_report_, merge_report_, local_report_});
+    reports.push_back(potential_report_);
+    return reports;
   }
 
   void save(Writer& a) override { archive(a); }
   void load(Reader& a) override { archive(a); }
+
+ protected:
+  // The trees' potentials follow with the prior's, at the end of an iteration.
+  void follow_base() override { state_.forest.refresh_marginals(); }
 
  private:
   template <class Archive>

@@ -16,7 +16,7 @@ namespace mixwood {
 
 class SliceChain final : public StateChain<ErasedFamily> {
  public:
-  SliceChain(std::shared_ptr<const ErasedFamily> family, Prior prior,
+  SliceChain(std::shared_ptr<ErasedFamily> family, Prior prior,
              std::span<const std::int32_t> labels, Stream random, const SliceOptions&)
       : StateChain(std::move(family), prior, labels, random), slice_(*family_) {}
 
@@ -25,7 +25,7 @@ class SliceChain final : public StateChain<ErasedFamily> {
     end_iteration();
   }
 
-  std::vector<MoveReport> reports() const override { return {slice_report_, parameter_report_}; }
+  std::vector<MoveReport> reports() const override { return with_shared({slice_report_}); }
 
   void save(Writer& a) override { archive(a); }
   void load(Reader& a) override { archive(a); }

@@ -18,9 +18,8 @@ namespace mixwood {
 template <Family F>
 class SplitMergeChain final : public StateChain<F> {
  public:
-  SplitMergeChain(std::shared_ptr<const F> family, Prior prior,
-                  std::span<const std::int32_t> labels, Stream random,
-                  const SplitMergeOptions& options)
+  SplitMergeChain(std::shared_ptr<F> family, Prior prior, std::span<const std::int32_t> labels,
+                  Stream random, const SplitMergeOptions& options)
       : StateChain<F>(std::move(family), prior, labels, random),
         split_merge_(*this->family_, options.scans),
         rows_(labels.size(), options.subset) {}
@@ -33,8 +32,7 @@ class SplitMergeChain final : public StateChain<F> {
   }
 
   std::vector<MoveReport> reports() const override {
-    return {split_merge_.split_report, split_merge_.merge_report, sweep_report_,
-            this->parameter_report_};
+    return this->with_shared({split_merge_.split_report, split_merge_.merge_report, sweep_report_});
   }
 
   void save(Writer& a) override { archive(a); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mixwood/chain.hpp"
+#include "mixwood/move/base_update.hpp"
 #include "mixwood/move/gibbs_sweep.hpp"
 #include "mixwood/move/parameter_update.hpp"
 #include "mixwood/random/stream.hpp"
@@ -24,6 +25,22 @@ class StateChain : public AnyChain {
   void assign(std::span<const std::int32_t> labels, PriorValues values) override {
     state_.assign(labels, values);
     since_rebuild_ = 0;
+  }
+  int base_size() const override { return family_->base_size(); }
+  void write_base(double* base) const override { family_->read_base(base); }
+  void set_base(std::span<const double> base) override {
+    if (base.size() != static_cast<std::size_t>(base_size()))
+      throw std::invalid_argument("base must have base_size entries");
+    if (base.empty()) return;
+    family_->set_base(base.data());
+    state_.clusters.take_base(state_.partition.active());
+    follow_base();
+  }
+  double log_base() const override { return base_size() > 0 ? family_->log_base() : 0.0; }
+  void update_base() override {
+    if (base_size() == 0) return;
+    base_(state_, *family_, random_, base_report_);
+    follow_base();
   }
   void write_labels(std::int32_t* labels) const override { state_.partition.write_labels(labels); }
   const PriorValues& values() const override { return state_.prior.values(); }
@@ -56,7 +73,7 @@ class StateChain : public AnyChain {
 
  protected:
   template <class... More>
-  StateChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
+  StateChain(std::shared_ptr<F> family, Prior prior, std::span<const std::int32_t> labels,
              Stream random, More&&... more)
       : family_(std::move(family)),
         state_(*family_, prior, labels, std::forward<More>(more)...),
@@ -64,10 +81,14 @@ class StateChain : public AnyChain {
     parameters_.start(state_.prior, state_.partition, random_);
   }
 
-  // u and the prior's parameters, and statistics made afresh now and then: at fixed iterations, or
-  // when too many slots are empty.
+  // Whatever else depends on the base measure follows it.
+  virtual void follow_base() {}
+
+  // The prior's parameters, the base measure, and statistics made afresh now and then: at fixed
+  // iterations, or when too many slots are empty.
   void end_iteration() {
     parameters_(state_.prior, state_.partition, random_, parameter_report_);
+    update_base();
     const auto& partition = state_.partition;
     const bool many_holes = 4 * partition.n_slots() > 5 * partition.n_clusters() + 64;
     if (++since_rebuild_ == iterations_between_rebuilds || many_holes) {
@@ -81,6 +102,10 @@ class StateChain : public AnyChain {
   // What every such chain has; the derived ones add theirs.
   template <class Archive>
   void archive_shared(Archive& a) {
+    if (base_size() > 0) {
+      archive_base(a, *family_);
+      base_report_.archive(a);
+    }
     state_.archive(a);
     a.value(since_rebuild_);
     a.require(since_rebuild_ >= 0 && since_rebuild_ < iterations_between_rebuilds,
@@ -88,13 +113,30 @@ class StateChain : public AnyChain {
     parameter_report_.archive(a);
   }
 
-  std::shared_ptr<const F> family_;
+  template <class Archive, Family Any>
+  static void archive_base(Archive& a, Any& family) {
+    std::vector<double> base(static_cast<std::size_t>(family.base_size()));
+    family.read_base(base.data());
+    a.list(base, base.size());
+    if constexpr (Archive::loading) family.set_base(base.data());
+  }
+
+  // What the moves did, in the order of `moves`, with what every chain ends an iteration with.
+  std::vector<MoveReport> with_shared(std::vector<MoveReport> moves) const {
+    moves.push_back(parameter_report_);
+    if (base_size() > 0) moves.push_back(base_report_);
+    return moves;
+  }
+
+  std::shared_ptr<F> family_;  // its own, if the base measure is learned
   S state_;
   Stream random_;
   int since_rebuild_ = 0;
   GibbsSweep<S> sweep_;
   ParameterUpdate parameters_;
+  BaseUpdate base_;
   MoveReport parameter_report_{"parameters"};
+  MoveReport base_report_{"base"};
 };
 
 }  // namespace mixwood

@@ -29,7 +29,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   using Base = StateChain<F, GuidedState<F>>;
 
  public:
-  TreeChain(std::shared_ptr<const F> family, Prior prior, std::span<const std::int32_t> labels,
+  TreeChain(std::shared_ptr<F> family, Prior prior, std::span<const std::int32_t> labels,
             Stream random, const TreeOptions& options)
       : TreeChain(start(family, prior, random, options), family, labels, random, options) {}
 
@@ -53,7 +53,9 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   }
 
   std::vector<MoveReport> reports() const override {
-    return {subtrees_, splits_, merges_, idle_, leaves_, this->parameter_report_, trees_};
+    auto reports = this->with_shared({subtrees_, splits_, merges_, idle_, leaves_});
+    reports.push_back(trees_);
+    return reports;
   }
 
   GuideView guide() const override {
@@ -72,6 +74,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     this->archive_shared(a);
     if constexpr (Archive::loading) take_leaves(a, this->state_.tree->shape);
     reference_.archive(a);
+    if (this->base_size() > 0) this->archive_base(a, *erased_);
     scan_.archive(a, this->sweep_);
     a.value(frozen_);
     a.value(since_tree_);
@@ -99,18 +102,18 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   }
 
   struct Start {
-    std::shared_ptr<const ErasedFamily> erased;
+    std::shared_ptr<ErasedFamily> erased;
     Prior prior;
     LeafSets sets;
     std::shared_ptr<const GuideTree<F>> tree;
   };
 
-  static Start start(const std::shared_ptr<const F>& family, Prior prior, Stream& random,
+  static Start start(const std::shared_ptr<F>& family, Prior prior, Stream& random,
                      const TreeOptions& options) {
     PriorValues values = prior.values();
     values.log_u = std::log(n_points(*family));
     prior.set(values);
-    Start result{erase_kind(family), prior, {}, nullptr};
+    Start result{erase_kind(own_family(family)), prior, {}, nullptr};
     const bool few_leaves = options.max_leaves > 0 && options.max_leaves < family->n_rows();
     if (options.blank) {
       GuideLayout layout = one_leaf(*family);
@@ -123,8 +126,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     return result;
   }
 
-  TreeChain(Start start, const std::shared_ptr<const F>& family,
-            std::span<const std::int32_t> labels, Stream random, const TreeOptions& options)
+  TreeChain(Start start, const std::shared_ptr<F>& family, std::span<const std::int32_t> labels,
+            Stream random, const TreeOptions& options)
       : Base(family, start.prior, labels, random, start.tree),
         options_(options),
         erased_(std::move(start.erased)),
@@ -136,6 +139,15 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
         scan_(sets_, family->n_rows()) {
     reference_.set(this->values());
     scan_.learn(this->sweep_);
+  }
+
+  // Trees are grown at the values and the base measure that the chain has now.
+  void take_reference() {
+    reference_.set(this->values());
+    if (this->base_size() == 0) return;
+    std::vector<double> base(static_cast<std::size_t>(this->base_size()));
+    this->write_base(base.data());
+    erased_->set_base(base.data());
   }
 
   static constexpr double subtrees_per_cluster = 0.25;
@@ -176,7 +188,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
 
   void new_tree() {
     const Timed timed(trees_);
-    if (!frozen_) reference_.set(this->values());
+    if (!frozen_) take_reference();
     laws_ = NodeLaws();
     this->state_.change_tree([&] {
       return plant(*this->family_, grow_guide(erased_, reference_, sets_, this->random_));
@@ -191,7 +203,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   }
 
   TreeOptions options_;
-  std::shared_ptr<const ErasedFamily> erased_;  // the same family, for growing trees
+  std::shared_ptr<ErasedFamily> erased_;  // the same family at the reference, for growing trees
   LeafSets sets_;
   Prior reference_;
   NodeLaws laws_;

@@ -81,6 +81,15 @@ struct GuidedState : ClusterState<F, TreePartition> {
 
   double log_kappa(int size) { return kappas_(prior, size); }
 
+  // log P of the rows below a node, whose block is given: the tree knows it at the reference, which
+  // a learned base measure leaves behind.
+  double log_marginal(int node, const Block<F>& block) const {
+    if (family.base_size() == 0) return tree->log_marginal[node];
+    if (tree->shape.size[node] == 1)
+      return family.log_alone(tree->shape.rows[tree->shape.first[node]]);
+    return family.log_marginal(block);
+  }
+
  private:
   static std::shared_ptr<const TreeShape> shape_of(const Tree& tree) {
     return {tree, &tree->shape};  // the tree lives as long as its shape is used

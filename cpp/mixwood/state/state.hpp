@@ -56,7 +56,8 @@ struct ClusterState {
     return total;
   }
 
-  // All of it, to the last bit: statistics have gathered the rounding of many moves.
+  // All of it, to the last bit: statistics have gathered the rounding of many moves. The base
+  // measure comes first and on its own: it is the family's.
   template <class Archive>
   void archive(Archive& a) {
     prior.archive(a);

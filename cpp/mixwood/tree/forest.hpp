@@ -141,6 +141,23 @@ class Forest : public NodeStatistics {
     refresh_all();
   }
 
+  // The family's base measure has changed: every marginal and potential is computed again.
+  void refresh_marginals() {
+    for (const int root : trees())
+      for (const int node : nodes_.bottom_up(root)) {
+        const int row = nodes_.row[node];
+        if (row >= 0) {
+          nodes_.log_marginal[node] = family_->log_alone(row);
+          nodes_.log_apart[node] = row_log_apart(*family_, row);
+        } else {
+          nodes_.log_marginal[node] = family_->log_marginal(statistic(node));
+          nodes_.log_apart[node] =
+              nodes_.log_apart[nodes_.left[node]] + nodes_.log_apart[nodes_.right[node]];
+        }
+        refresh(node);
+      }
+  }
+
   void refresh_all() {
     for (const int root : trees())
       for (const int node : nodes_.bottom_up(root)) refresh(node);

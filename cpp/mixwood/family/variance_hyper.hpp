@@ -1,0 +1,35 @@
+// What the expected variances of clusters are drawn from, where one column (or one variance for all
+// columns) stands for itself: in units in which all rows together have variance 1,
+//
+//   omega ~ Gamma(3/2, 3/(2 fraction)) on omega >= floor,    r = omega/tau where it is tied.
+//
+// It is the Wishart law of gaussian.hpp in one dimension.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "mixwood/family/hyperprior.hpp"
+
+namespace mixwood {
+
+struct VarianceHyper {
+  std::vector<double> floors;
+  double fraction, tau;
+  Hyperprior nu, r;
+
+  bool is_tied() const { return r.kind == Hyperprior::Kind::tied; }
+  double r_of(double log_omega, double log_r) const {
+    return is_tied() ? std::exp(log_omega) / tau : std::exp(log_r);
+  }
+
+  // Of ln omega.
+  double log_density(std::size_t j, double log_omega) const {
+    const double omega = std::exp(log_omega);
+    if (!(omega >= floors[j])) return -std::numeric_limits<double>::infinity();
+    return 1.5 * log_omega - 1.5 * omega / fraction;
+  }
+};
+
+}  // namespace mixwood
