@@ -64,6 +64,8 @@ def same_state(core, twin, iteration):
     for name in ("log_u", "log_alpha", "sigma", "theta"):
         expected = pytest.approx(getattr(twin, name), rel=1e-8, abs=1e-8)
         assert state[name] == expected, f"{name} at {iteration}"
+    base = state.get("base", np.empty(0))
+    np.testing.assert_allclose(base, twin.base, 1e-7, 1e-8, err_msg=f"base at {iteration}")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ One file per family. Each update draws its random variables in the order of the 
 from mixwood.reference.base.base import LearnedBase
 from mixwood.reference.base.bernoulli import BernoulliBase
 from mixwood.reference.base.categorical import CategoricalBase
+from mixwood.reference.base.custom import CustomBase
 from mixwood.reference.base.diagonal_gaussian import DiagonalGaussianBase
 from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.base.multinomial import MultinomialBase
@@ -15,6 +16,7 @@ from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase
 __all__ = [
     "BernoulliBase",
     "CategoricalBase",
+    "CustomBase",
     "DiagonalGaussianBase",
     "GaussianBase",
     "LearnedBase",

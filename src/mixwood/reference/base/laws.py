@@ -22,13 +22,16 @@ LogDensity: TypeAlias = Callable[[FloatArray], float]
 
 @dataclass(frozen=True)
 class Law:
-    """The law of the logarithm of a positive number that is sampled."""
+    """The law of the logarithm of a positive number; of the logit of a share, if it is Beta."""
 
-    distribution: hyper.LogNormal | hyper.Gamma
+    distribution: hyper.LogNormal | hyper.Gamma | hyper.Beta
     bounds: tuple[float, float] = BOUNDS
 
     def log_density(self, log_x: float) -> float:
         """Return the log density of ``ln x``, but for its constant; -inf outside the bounds."""
+        if isinstance(self.distribution, hyper.Beta):
+            a, b = self.distribution.a, self.distribution.b
+            return -a * float(np.logaddexp(0, -log_x)) - b * float(np.logaddexp(0, log_x))
         if not log(self.bounds[0]) <= log_x <= log(self.bounds[1]):
             return -inf
         law = self.distribution
