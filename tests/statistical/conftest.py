@@ -58,6 +58,32 @@ CASES = {
 }
 
 
+# learned base measures that can be integrated on a grid
+LEARNED = {
+    "gaussian": (mw.Gaussian(), [[0.1], [0.5], [2.1], [1.7], [-0.9]]),
+    "gaussian-free-r": (
+        mw.Gaussian(r=mw.hyper.Gamma(1, 10), nu=9.0),
+        [[0.1], [0.5], [2.1], [1.7], [-0.9]],
+    ),
+    "diagonal": (mw.DiagonalGaussian(), [[0.1], [HOLE], [2.1], [1.7], [-0.9]]),
+    "spherical": (
+        mw.SphericalGaussian(),
+        [[0.1, 0.4], [-0.3, 1.9], [2.1, 0.2], [1.7, -0.8], [0.9, 1.1]],
+    ),
+    "multinomial": (
+        mw.Multinomial(),
+        csr_array(np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1], [0, 0, 0], [3, 0, 0]])),
+    ),
+    "bernoulli": (mw.Bernoulli(), [[1, 0], [0, 0], [1, HOLE], [0, 1], [1, 1]]),
+    "categorical": (mw.Categorical(), [[0, 2], [1, 1], [0, HOLE], [2, 0], [0, 2]]),
+    "poisson": (mw.Poisson(), [[0, 3], [4, 1], [HOLE, 2], [6, 0], [1, 5]]),
+    "product": (
+        mw.Product({0: mw.DiagonalGaussian(), 1: mw.Categorical()}),
+        [[0.1, 1], [1.7, 0], [HOLE, 2], [-0.3, 0], [0.9, HOLE]],
+    ),
+}
+
+
 def same_state(core, twin, iteration):
     state = core.state()
     np.testing.assert_array_equal(state["labels"], twin.labels, f"labels at {iteration}")

@@ -93,10 +93,10 @@ class DiagonalGaussianBase(LearnedBase["Moments"]):
 
     def columns(self, stats: Sequence[Moments]) -> Columns:
         """Return the statistics of the clusters, in units of all rows."""
-        n = np.array([stat.n for stat in stats], dtype=np.float64)
-        mean = np.array([(stat.mean - self.mean) / self.units for stat in stats])
-        scatter = np.array([stat.scatter / self.units**2 for stat in stats])
-        return Columns(n, mean, scatter)
+        n = [stat.n for stat in stats]
+        mean = [(stat.mean - self.mean) / self.units for stat in stats]
+        scatter = [stat.scatter / self.units**2 for stat in stats]
+        return Columns(*(np.reshape(part, (-1, self.d)) for part in (n, mean, scatter)))
 
     def log_marginals(self, stats: Sequence[Moments], base: FloatArray) -> FloatArray:
         return self.log_marginals_of(self.columns(stats), base).sum(axis=1)

@@ -1,0 +1,61 @@
+"""Functions of a learned base measure, and of it and the data together, that tests compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mixwood._support.types import FloatArray
+from mixwood.reference.base import DiagonalGaussianBase, GaussianBase, SphericalGaussianBase
+from mixwood.reference.families import Family, Product
+
+__all__ = ["base_functions"]
+
+
+def base_functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float]:
+    """Return functions of a family's base measure and of clusters; none where it is fixed.
+
+    For the Gaussians one is a product of the logs of r and of the squared distances of the
+    clusters' centres from the prior mean. An update that forgets that r moves with the width
+    leaves the law of the base measure as it is, but not that of this product.
+    """
+    if isinstance(family, Product):
+        found: dict[str, float] = {}
+        for p, part in enumerate(family.parts):
+            own = base_functions(part, [stat[p] for stat in stats])
+            found |= {f"part {p} {name}": value for name, value in own.items()}
+        return found
+    learned, base = family.learned, family.base
+    values = {f"base {k}": float(value) for k, value in enumerate(base[:3])}
+    match learned:
+        case GaussianBase():
+            return values | _of_gaussian(learned, stats, base)
+        case DiagonalGaussianBase():
+            away, r = learned.columns(stats).mean ** 2, learned.r(base)
+            return values | {
+                "mean log_omega": float(base[:-2].mean()),
+                "log_nu": float(base[-2]),
+                "r x centres": _product(float(r[0]), away[:, 0]),
+            }
+        case SphericalGaussianBase():
+            balls = learned.balls(stats)
+            return values | {"r x centres": _product(learned.r(base), balls.away)}
+    return values
+
+
+def _product(r: float, squares: FloatArray) -> float:
+    """Return the product of the logs, each about where it mostly is."""
+    return float((np.log(r) + 5) * (np.log(squares.sum() + 1e-300) - 3))
+
+
+def _of_gaussian(learned: GaussianBase, stats: Sequence[Any], base: FloatArray) -> dict[str, float]:
+    scale, clusters = learned.unpacked(base), learned.clusters(stats)
+    squares = np.einsum("ki,ij,kj->k", clusters.mean, learned.precision, clusters.mean)
+    return {
+        "log_nu": scale.log_nu,
+        "log_det": float(np.linalg.slogdet(scale.omega)[1]),
+        "log_trace": float(np.log((learned.precision * scale.omega).sum())),
+        "r x centres": _product(learned.r(scale), squares),
+    }
