@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 
 from mixwood._support.types import FloatArray
+from mixwood.likelihoods.learned import C0, TAU
 from mixwood.reference.base import DiagonalGaussianBase, GaussianBase, SphericalGaussianBase
 from mixwood.reference.families import Family, Product
 
-__all__ = ["base_functions"]
+__all__ = ["RELATION", "base_functions"]
+
+#: a function of which the mean is compared: it says how two things vary together
+RELATION = "r x centres"
 
 
 def base_functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float]:
@@ -19,7 +23,7 @@ def base_functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float
 
     For the Gaussians one is a product of the logs of r and of the squared distances of the
     clusters' centres from the prior mean. An update that forgets that r moves with the width
-    leaves the law of the base measure as it is, but not that of this product.
+    leaves the law of the base measure as it is, but not the mean of this product.
     """
     if isinstance(family, Product):
         found: dict[str, float] = {}
@@ -35,27 +39,28 @@ def base_functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float
         case DiagonalGaussianBase():
             away, r = learned.columns(stats).mean ** 2, learned.r(base)
             return values | {
-                "mean log_omega": float(base[:-2].mean()),
+                "average log_omega": float(base[:-2].mean()),
                 "log_nu": float(base[-2]),
-                "r x centres": _product(float(r[0]), away[:, 0]),
+                RELATION: _relation(float(r[0]), away[:, 0]),
             }
         case SphericalGaussianBase():
             balls = learned.balls(stats)
-            return values | {"r x centres": _product(learned.r(base), balls.away)}
+            return values | {RELATION: _relation(learned.r(base), balls.away / learned.d)}
     return values
 
 
-def _product(r: float, squares: FloatArray) -> float:
+def _relation(r: float, squares: FloatArray) -> float:
     """Return the product of the logs, each about where it mostly is."""
-    return float((np.log(r) + 5) * (np.log(squares.sum() + 1e-300) - 3))
+    mean_square = max(float(squares.mean()), 1e-300)
+    return float(np.log(r * TAU / C0) * np.log(mean_square / TAU))
 
 
 def _of_gaussian(learned: GaussianBase, stats: Sequence[Any], base: FloatArray) -> dict[str, float]:
     scale, clusters = learned.unpacked(base), learned.clusters(stats)
     squares = np.einsum("ki,ij,kj->k", clusters.mean, learned.precision, clusters.mean)
     return {
+        RELATION: _relation(learned.r(scale), squares / learned.d),
         "log_nu": scale.log_nu,
         "log_det": float(np.linalg.slogdet(scale.omega)[1]),
         "log_trace": float(np.log((learned.precision * scale.omega).sum())),
-        "r x centres": _product(learned.r(scale), squares),
     }

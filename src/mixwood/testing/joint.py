@@ -17,7 +17,7 @@ from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess
 from mixwood.reference.families import dense, family_of
-from mixwood.testing.base_functions import base_functions
+from mixwood.testing.base_functions import RELATION, base_functions
 
 __all__ = ["JointTest", "base_update_test", "joint_distribution_test"]
 
@@ -161,13 +161,11 @@ def base_update_test(
 def _compared(
     finals: Sequence[Mapping[str, float | int]], fresh: Sequence[Mapping[str, float | int]]
 ) -> JointTest:
-    p_values = {
-        name: _compare(
-            np.array([values[name] for values in finals]),
-            np.array([values[name] for values in fresh]),
-        )
-        for name in fresh[0]
-    }
+    p_values = {}
+    for name in fresh[0]:
+        a, b = (np.array([values[name] for values in part]) for part in (finals, fresh))
+        relation = name.endswith(RELATION)
+        p_values[name] = _compare_means(a, b) if relation else _compare(a, b)
     return JointTest(p_values, len(finals))
 
 
@@ -277,6 +275,11 @@ def _compare(a: FloatArray, b: FloatArray) -> float:
     )
     table = _pool_columns(table, least=50)
     return 1.0 if table.shape[1] < 2 else float(stats.chi2_contingency(table).pvalue)
+
+
+def _compare_means(a: FloatArray, b: FloatArray) -> float:
+    """Return the p-value of "same mean", by the t-test of Welch."""
+    return float(stats.ttest_ind(a, b, equal_var=False).pvalue)
 
 
 def _pool_columns(table: NDArray[np.int64], least: int) -> NDArray[np.int64]:
