@@ -280,7 +280,7 @@ void bind_chain(nb::module_& m) {
           nb::arg("labels"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
           nb::arg("theta"), "Put the chain into a state.")
       .def_prop_ro("base_size", [](Chain& c) { return c.chain().base_size(); })
-      .def_prop_ro("base", &Chain::base, "The learned base measure.")
+      .def_prop_ro("base", &Chain::base, nb::rv_policy::move, "The learned base measure.")
       .def(
           "set_base", [](Chain& c, Values base) { c.chain().set_base(as_span(base)); },
           nb::arg("base"), "Give the chain another base measure.")

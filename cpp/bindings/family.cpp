@@ -98,7 +98,7 @@ void bind_families(nb::module_& m) {
             f.erased().read_base(base.data());
             return handed_over(std::move(base));
           },
-          "The learned base measure.")
+          nb::rv_policy::move, "The learned base measure.")
       .def(
           "at", [](const AnyFamily& f, Statistic base) { return f.at(as_span(base)); },
           nb::arg("base"), nb::keep_alive<0, 1>(), "The same rows under another base measure.")

@@ -121,6 +121,11 @@ class RunSpec:
         return int(self.data.shape[0])
 
     @property
+    def base_size(self) -> int:
+        """How many numbers a draw of the base measure is; 0 where it is fixed."""
+        return self.resolved.base_size
+
+    @property
     def iterations(self) -> int:
         """How many iterations a chain makes in all."""
         return self.warmup + self.draws * self.thin

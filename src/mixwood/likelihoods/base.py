@@ -175,6 +175,10 @@ class Likelihood(Settable, ABC):
         """Return where a chain starts, an array of `base_size` numbers in the core's units."""
         return np.empty(0)
 
+    def start_bases(self) -> FloatArray:
+        """Return base measures that a chain may start from, one a row: the best fit is taken."""
+        return self.start_base()[None]
+
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw a base measure from its hyperprior: `base_size` numbers in the core's units."""
         return np.empty(0)

@@ -14,16 +14,17 @@ from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
 from mixwood.likelihoods.learned import C0, TAU, LearnedScale, base_of_clusters
 from mixwood.likelihoods.learned_scale import (
+    check_learned,
     check_nu_of_variances,
     check_r_and_nu,
     draw_expected_variances,
     explicit_r_and_nu,
-    floor_variances,
     laws,
+    learned_variances,
     learns,
     log_tail,
-    rounding_variances,
     scalars_learned,
+    start_grid,
 )
 from mixwood.likelihoods.spread import (
     present_variances,
@@ -111,7 +112,9 @@ class DiagonalGaussian(Likelihood):
                 raise ValueError(
                     f"scale must be 'learn', 'data' or an array, got {shown(self.scale)}"
                 )
-        elif not isinstance(self.scale, LearnedScale):
+        elif isinstance(self.scale, LearnedScale):
+            check_learned(self.scale, 1)
+        else:
             scale = vector(self.scale, "scale")
             if np.any(scale <= 0):
                 raise ValueError(f"scale must be positive, got {shown(self.scale)}")
@@ -156,7 +159,7 @@ class DiagonalGaussian(Likelihood):
         if isinstance(scale, str):
             variances = present_variances(X, centre)
             if scale == "learn":
-                scale = _learned_scale(variances, rounding_steps(X))
+                scale = learned_variances(variances, rounding_steps(X))
             else:
                 scale = variances * SCALE_FRACTION * max(nu - 2, 1.0)
         if not np.all(np.isfinite(mean)):
@@ -170,7 +173,7 @@ class DiagonalGaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = _learned_scale(np.ones(width), np.zeros(width))
+                scale = learned_variances(np.ones(width), np.zeros(width))
             else:
                 scale = np.full(width, SCALE_FRACTION * max(nu - 2, 1.0))
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
@@ -211,6 +214,20 @@ class DiagonalGaussian(Likelihood):
         """Return where a chain starts: a fifth of the data's variances."""
         return self._packed(None)
 
+    def start_bases(self) -> FloatArray:
+        """Return starts of several widths, at a small and a large `nu`, all above the floor."""
+        start = self.start_base()
+        if not len(start):
+            return start[None]
+        least = np.log(self._floor()) + 0.01
+        found = []
+        for share, excess in start_grid(self.nu):
+            base = start.copy()
+            base[:-2] = np.maximum(base[:-2] + np.log(share), least)
+            base[-2] = base[-2] if excess is None else excess
+            found.append(base)
+        return np.array(found)
+
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""
         return self._packed(rng)
@@ -229,15 +246,11 @@ class DiagonalGaussian(Likelihood):
         return shares, scalars[..., :1], r
 
     def base_draws(self, base: FloatArray) -> Parameters:
-        """Return the expected ``variance`` (..., d), and ``nu`` and ``r`` unless fixed.
-
-        ``r`` has an entry for each column where it is tied to the variances.
-        """
+        """Return the expected ``variance`` (..., d), and ``nu`` and ``r`` if they are sampled."""
         if not learns(self.scale):
             return {}
         shares, excess, r = self._unpacked(base)
-        r = r if self.r is None else r[..., 0]
-        scalars = scalars_learned(self.r, self.nu, r, excess[..., 0], 2)
+        scalars = scalars_learned(self.r, self.nu, r[..., 0], excess[..., 0], 2)
         return {"variance": shares * self._squares, **scalars}
 
     def base_width(self, base: FloatArray) -> FloatArray | None:
@@ -284,9 +297,3 @@ class DiagonalGaussian(Likelihood):
         """Draw Gaussian rows of independent columns."""
         deviation = np.sqrt(parameters["variance"][labels])
         return rng.normal(parameters["mean"][labels], deviation)
-
-
-def _learned_scale(variances: FloatArray, steps: FloatArray) -> LearnedScale:
-    """Return what the data say of a learned scale: their variances, and floors."""
-    floor = floor_variances(rounding_variances(steps, variances))
-    return LearnedScale(variances, floor * variances)

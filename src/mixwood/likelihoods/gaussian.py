@@ -20,15 +20,16 @@ from mixwood.likelihoods.learned import (
     is_learned,
 )
 from mixwood.likelihoods.learned_scale import (
+    check_learned,
     check_r_and_nu,
     draw_expected_covariance,
     explicit_r_and_nu,
-    floor_matrix,
     laws,
+    learned_covariance,
     learns,
     log_tail,
-    rounding_variances,
     scalars_learned,
+    start_grid,
 )
 from mixwood.likelihoods.spread import (
     rounding_steps,
@@ -137,7 +138,10 @@ class Gaussian(Likelihood):
                 raise ValueError(
                     f"scale must be 'learn', 'data', 'paper' or an array, got {shown(self.scale)}"
                 )
-        elif not isinstance(self.scale, LearnedScale):
+        elif isinstance(self.scale, LearnedScale):
+            check_learned(self.scale, 2)
+            _positive_definite(self.scale.covariance)
+        else:
             object.__setattr__(self, "scale", _positive_definite(self.scale))
         if self.width is not None:
             self._check_shapes(self.width)
@@ -182,7 +186,7 @@ class Gaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = _learned_scale(shrunk_covariance(X), rounding_steps(X))
+                scale = learned_covariance(shrunk_covariance(X), rounding_steps(X))
             else:
                 scale = _paper_scale(X) if scale == "paper" else _data_scale(X, nu)
         mean = X.mean(axis=0) if self.mean is None else self.mean
@@ -196,7 +200,7 @@ class Gaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = _learned_scale(np.eye(width), np.zeros(width))
+                scale = learned_covariance(np.eye(width), np.zeros(width))
             else:
                 scale = np.eye(width) * _expected_covariance_factor(nu, width)
         mean = np.zeros(width) if self.mean is None else self.mean
@@ -246,6 +250,22 @@ class Gaussian(Likelihood):
         """Return where a chain starts: a fifth of the data's covariance."""
         return self._packed(None)
 
+    def start_bases(self) -> FloatArray:
+        """Return starts of several widths, at a small and a large `nu`, all above the floor."""
+        start = self.start_base()
+        if not len(start):
+            return start[None]
+        spread, floor = self._in_units(self._matrix), self._in_units(self.scale.floor)
+        found = []
+        for share, excess in start_grid(self.nu):
+            if np.linalg.eigvalsh(share * C0 * spread - floor)[0] <= 0:
+                continue
+            base = start.copy()
+            base[:-2] *= share
+            base[-2] = base[-2] if excess is None else excess
+            found.append(base)
+        return np.array(found)
+
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""
         return self._packed(rng)
@@ -269,7 +289,7 @@ class Gaussian(Likelihood):
         return expected, np.exp(base[..., -2]), r
 
     def base_draws(self, base: FloatArray) -> Parameters:
-        """Return the expected ``covariance`` (..., d, d), and ``nu`` and ``r`` unless fixed."""
+        """Return the expected ``covariance`` (..., d, d), and ``nu`` and ``r`` if sampled."""
         if not learns(self.scale):
             return {}
         units, (expected, excess, r) = self._units(), self._unpacked(base)
@@ -376,15 +396,6 @@ def _positive_definite(value: Any) -> FloatArray:
     except np.linalg.LinAlgError:
         raise ValueError("scale must be positive definite") from None
     return array
-
-
-def _learned_scale(covariance: FloatArray, steps: FloatArray) -> LearnedScale:
-    """Return what the data say of a learned scale: their covariance, and a floor."""
-    variances = np.diag(covariance)
-    units = np.sqrt(variances)
-    square = np.outer(units, units)
-    floor = floor_matrix(covariance / square, rounding_variances(steps, variances))
-    return LearnedScale(covariance, floor * square)
 
 
 def _expected_covariance_factor(nu: float, d: int) -> float:

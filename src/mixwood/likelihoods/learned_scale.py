@@ -27,6 +27,7 @@ from mixwood.likelihoods.learned import (
 )
 
 __all__ = [
+    "check_learned",
     "check_nu_of_variances",
     "check_r_and_nu",
     "draw_expected_covariance",
@@ -35,10 +36,14 @@ __all__ = [
     "floor_matrix",
     "floor_variances",
     "laws",
+    "learned_covariance",
+    "learned_variance",
+    "learned_variances",
     "learns",
     "log_tail",
     "rounding_variances",
     "scalars_learned",
+    "start_grid",
 ]
 
 #: The expected covariance of a cluster is at least what rounding makes of a single value, or this
@@ -46,6 +51,11 @@ __all__ = [
 #: a floor chains run to 0 where rows are tied, and with a high one they cannot move.
 SMALLEST = 1e-6
 LARGEST = 1 / 20
+#: Where chains may start: expected covariances over `C0` times the data's, and ``nu'``. Base
+#: measure and partition find each other only from a good start, and clusters that share
+#: a covariance (large ``nu'``) are a mode of their own.
+START_SHARES = (1.0, 1 / 4, 1 / 16, 1 / 64)
+START_EXCESSES = (5.0, 500.0)
 #: How often a draw is tried anew until it is above the floor, and the steps of a chain otherwise.
 TRIES = 100
 STEPS = 300
@@ -72,6 +82,15 @@ def check_r_and_nu(r: Any, nu: Any, scale: Any) -> tuple[Any, Any]:
                 f"{name} must be a number where scale is fixed, got {value}; use scale='learn'"
             )
     return r, nu
+
+
+def check_learned(scale: LearnedScale, dimension: int) -> None:
+    """Raise if a learned scale is that of another kind of Gaussian."""
+    if np.ndim(scale.covariance) != dimension:
+        shape = ("a number", "a vector", "a matrix")[dimension]
+        raise ValueError(
+            f"scale must be learned as {shape}, got one of shape {np.shape(scale.covariance)}"
+        )
 
 
 def check_nu_of_variances(nu: Any, scale: Any) -> None:
@@ -107,9 +126,21 @@ def log_tail(r: Any, nu: Any, offset: float, rng: np.random.Generator | None) ->
 def scalars_learned(
     r: Any, nu: Any, drawn: FloatArray, excess: FloatArray, offset: float
 ) -> dict[str, FloatArray]:
-    """Return draws of nu and r by name, without what is fixed; `drawn` are those of r."""
+    """Return draws of nu and r by name, if they are sampled; `drawn` are those of r."""
     found = {"nu": excess + offset} if is_learned(nu) else {}
-    return found if r is not None and not is_learned(r) else found | {"r": drawn}
+    return found | {"r": drawn} if is_learned(r) else found  # tied to the width: nothing new
+
+
+def start_grid(nu: Any) -> list[tuple[float, float | None]]:
+    """Return the starts as pairs: a share of the usual covariance, and ``ln nu'`` or None if fixed.
+
+    Examples
+    --------
+    >>> len(start_grid(NU_PRIOR)), start_grid(8.0)[0]
+    (8, (1.0, None))
+    """
+    excesses = [float(np.log(x)) for x in START_EXCESSES] if is_learned(nu) else [None]
+    return [(share, excess) for share in START_SHARES for excess in excesses]
 
 
 def rounding_variances(steps: Any, variances: Any) -> Any:
@@ -140,6 +171,28 @@ def floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:
     """
     floor = np.linalg.inv(np.diag(1 / least) + np.linalg.inv(spread) / LARGEST)
     return np.asarray((floor + floor.T) / 2)
+
+
+def learned_covariance(covariance: FloatArray, steps: FloatArray) -> LearnedScale:
+    """Return what data with this covariance and these rounding steps say of a learned scale."""
+    variances = np.diag(covariance)
+    units = np.sqrt(variances)
+    square = np.outer(units, units)
+    floor = floor_matrix(covariance / square, rounding_variances(steps, variances))
+    return LearnedScale(covariance, floor * square)
+
+
+def learned_variances(variances: FloatArray, steps: FloatArray) -> LearnedScale:
+    """Return the same where columns are independent."""
+    floor = floor_variances(rounding_variances(steps, variances))
+    return LearnedScale(variances, floor * variances)
+
+
+def learned_variance(variance: float, steps: FloatArray) -> LearnedScale:
+    """Return the same where all columns have one variance."""
+    step = np.sqrt(np.mean(steps**2))
+    floor = floor_variances(rounding_variances(step, variance))
+    return LearnedScale(variance, floor * variance)
 
 
 def draw_expected_variances(floor: Any, rng: np.random.Generator) -> Any:

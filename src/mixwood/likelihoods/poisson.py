@@ -121,12 +121,10 @@ class Poisson(Likelihood):
         from mixwood import _core
 
         assert isinstance(X, np.ndarray)
-        rows = np.ascontiguousarray(X)
-        if not is_learned(self.shape):
-            return _core.poisson(rows, self.shape, np.array(self.rate))
         shapes = np.full(X.shape[1], start_or_draw(self.shape, None))
         tied = isinstance(self.rate, TiedRate)
         rates = shapes / self.rate.mean if tied else np.array(self.rate)
+        rows = np.ascontiguousarray(X)
         return _core.poisson(rows, shapes, rates, tied, **law_argument(self.shape))
 
     def row_constants(self, X: Data) -> FloatArray:

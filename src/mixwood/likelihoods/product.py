@@ -345,6 +345,12 @@ class Product(Likelihood):
         """Return where a chain starts."""
         return np.concatenate([part.start_base() for part in self.parts.values()])
 
+    def start_bases(self) -> FloatArray:
+        """Return the starts of the parts side by side; those with fewer repeat theirs."""
+        starts = [part.start_bases() for part in self.parts.values()]
+        count = max(len(rows) for rows in starts)
+        return np.hstack([rows[np.arange(count) % len(rows)] for rows in starts])
+
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperpriors of the parts."""
         return np.concatenate([part.draw_base(rng) for part in self.parts.values()])

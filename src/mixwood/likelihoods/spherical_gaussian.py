@@ -14,16 +14,17 @@ from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
 from mixwood.likelihoods.learned import C0, TAU, LearnedScale, base_of_clusters
 from mixwood.likelihoods.learned_scale import (
+    check_learned,
     check_nu_of_variances,
     check_r_and_nu,
     draw_expected_variances,
     explicit_r_and_nu,
-    floor_variances,
     laws,
+    learned_variance,
     learns,
     log_tail,
-    rounding_variances,
     scalars_learned,
+    start_grid,
 )
 from mixwood.likelihoods.spread import (
     refuse_extreme_spread,
@@ -104,7 +105,9 @@ class SphericalGaussian(Likelihood):
                 raise ValueError(
                     f"scale must be 'learn', 'data' or a number, got {shown(self.scale)}"
                 )
-        elif not isinstance(self.scale, LearnedScale):
+        elif isinstance(self.scale, LearnedScale):
+            check_learned(self.scale, 0)
+        else:
             object.__setattr__(self, "scale", positive_number(self.scale, "scale"))
 
     @property
@@ -128,7 +131,7 @@ class SphericalGaussian(Likelihood):
                 variance = X.var(axis=0, ddof=1).mean() if varies else 1.0
             refuse_extreme_spread(np.array([variance]))
             if scale == "learn":
-                scale = _learned_scale(float(variance), rounding_steps(X))
+                scale = learned_variance(float(variance), rounding_steps(X))
             else:
                 scale = float(variance) * SCALE_FRACTION * max(nu - 2, 1.0)
         if not np.all(np.isfinite(mean)):
@@ -142,7 +145,7 @@ class SphericalGaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = _learned_scale(1.0, np.zeros(width))
+                scale = learned_variance(1.0, np.zeros(width))
             else:
                 scale = SCALE_FRACTION * max(nu - 2, 1.0)
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
@@ -185,6 +188,20 @@ class SphericalGaussian(Likelihood):
         """Return where a chain starts: a fifth of the data's variance."""
         return self._packed(None)
 
+    def start_bases(self) -> FloatArray:
+        """Return starts of several widths, at a small and a large `nu`, all above the floor."""
+        start = self.start_base()
+        if not len(start):
+            return start[None]
+        least = np.log(self.scale.floor / self._square) + 0.01
+        found = []
+        for share, excess in start_grid(self.nu):
+            base = start.copy()
+            base[:-2] = np.maximum(base[:-2] + np.log(share), least)
+            base[-2] = base[-2] if excess is None else excess
+            found.append(base)
+        return np.array(found)
+
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""
         return self._packed(rng)
@@ -202,7 +219,7 @@ class SphericalGaussian(Likelihood):
         return share, excess, share / TAU if self.r is None else r
 
     def base_draws(self, base: FloatArray) -> Parameters:
-        """Return the expected ``variance``, and ``nu`` and ``r`` unless fixed."""
+        """Return the expected ``variance``, and ``nu`` and ``r`` if they are sampled."""
         if not learns(self.scale):
             return {}
         share, excess, r = self._unpacked(base)
@@ -253,10 +270,3 @@ class SphericalGaussian(Likelihood):
         """Draw Gaussian rows, all columns with one variance."""
         deviation = np.sqrt(parameters["variance"][labels])
         return rng.normal(parameters["mean"][labels], deviation[:, None])
-
-
-def _learned_scale(variance: float, steps: FloatArray) -> LearnedScale:
-    """Return what the data say of a learned scale: their variance, and a floor."""
-    step = np.sqrt(np.mean(steps**2))
-    floor = floor_variances(rounding_variances(step, variance))
-    return LearnedScale(variance, float(floor) * variance)

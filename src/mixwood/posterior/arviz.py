@@ -64,7 +64,7 @@ def _posterior_group(posterior: Posterior) -> xr.Dataset:
         name: posterior.prior_parameter(name) for name in posterior.model.prior.parameters
     }
     scalars = {"n_clusters": posterior.n_clusters, "log_u": posterior.log_u}
-    return _dataset(posterior, scalars | parameters)
+    return _dataset(posterior, scalars | parameters | posterior.base_scalars())
 
 
 def _sample_stats(posterior: Posterior) -> xr.Dataset:

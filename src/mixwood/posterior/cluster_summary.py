@@ -18,7 +18,12 @@ import numpy as np
 from mixwood._support.checks import probability, shown, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood.likelihoods.base import Column
-from mixwood.posterior.predictive_mixture import DistinctClusters, contingency, flat_labels
+from mixwood.posterior.predictive_mixture import (
+    DistinctClusters,
+    contingency,
+    flat_bases,
+    flat_labels,
+)
 
 if TYPE_CHECKING:
     from mixwood._support.types import FloatArray, IntArray
@@ -94,7 +99,8 @@ def _parameter_draws(
     family = draws.family_for("a summary of cluster parameters")
     rng = np.random.default_rng(seed_sequence(seed))
     labels = flat_labels(draws)
-    labels = labels[np.linspace(0, len(labels) - 1, min(wanted, len(labels))).round().astype(int)]
+    kept = np.linspace(0, len(labels) - 1, min(wanted, len(labels))).round().astype(int)
+    labels, base = labels[kept], flat_bases(draws, kept)
     clusters = DistinctClusters.of(labels, draws.item_sizes)
     rows = np.arange(len(labels))
     K = int(estimate.max()) + 1
@@ -107,7 +113,7 @@ def _parameter_draws(
         distinct, place = np.unique(np.concatenate(ids), return_inverse=True)
         statistics = clusters.statistics_of(family, distinct)
         for chosen in np.split(place, len(ids)):
-            yield draws.resolved.draw_parameters(statistics[chosen], rng)
+            yield draws.resolved.draw_parameters(statistics[chosen], rng, base)
 
 
 def _drawn_members(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mixwood import _core
     from mixwood._support.types import Data, FloatArray
     from mixwood.core import MoveStatistics
-    from mixwood.likelihoods.base import Likelihood
+    from mixwood.likelihoods.base import Likelihood, Parameters
     from mixwood.posterior.predictive_mixture import PredictiveMixture
 
 __all__ = ["Draws"]
@@ -64,6 +64,8 @@ class Draws:
         The names of the columns of `X`, if it came as a table with names.
     of_leaves : bool
         Whether the items are weighted leaves: to be told where `X` is not kept.
+    bases : array of shape (chain, draw, base_size), optional
+        The draws of a learned base measure, as the core has them; `base` tells them by name.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class Draws:
     settings: RunInformation = field(default_factory=RunInformation)
     columns: tuple[str, ...] | None = None
     of_leaves: bool = False
+    bases: FloatArray | None = None
 
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels)
@@ -114,6 +117,7 @@ class Draws:
             )
         kept = {name: self._draws(self.parameters[name], name) for name in wanted}
         object.__setattr__(self, "parameters", kept)
+        self._check_bases()
         if self.X is not None:
             object.__setattr__(self, "of_leaves", isinstance(self.X, WeightedLeaves))
         if self.X is not None and self.X.shape[0] != self.n_items:
@@ -128,6 +132,16 @@ class Draws:
                 raise ValueError(
                     f"columns must name the {self.X.shape[1]} columns of X, got {len(self.columns)}"
                 )
+
+    def _check_bases(self) -> None:
+        shape = (*self.labels.shape[:2], self.resolved.base_size)
+        given = np.empty((*shape[:2], 0)) if self.bases is None else self.bases
+        bases = _read_only(given, np.float64)
+        if bases.shape != shape:
+            raise ValueError(
+                f"bases must have shape (chain, draw, base_size) = {shape}, got {bases.shape}"
+            )
+        object.__setattr__(self, "bases", bases)
 
     def _draws(self, values: Any, name: str) -> FloatArray:
         array = _read_only(values, np.float64)
@@ -208,6 +222,50 @@ class Draws:
         return prior.from_core(name, self.parameters[prior.core_name(name)])
 
     @property
+    def base(self) -> Parameters:
+        """Draws of the learned base measure by name, each with axes (chain, draw, ...).
+
+        The prior of a cluster's parameters is part of the posterior unless it was fixed:
+        ``covariance`` (or ``variance``), what the covariance of a cluster is expected to be, and
+        ``nu``, how alike those of all clusters are (large: they share one); ``beta`` for
+        categories and words, ``shape`` for counts. Empty where all of it is fixed.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> post = mw.sample(mw.Mixture(), [[0.0], [0.1], [9.0]], draws=10, seed=1, progress=False)
+        >>> {name: values.shape for name, values in post.base.items()}
+        {'covariance': (4, 10, 1, 1), 'nu': (4, 10)}
+        """
+        assert self.bases is not None
+        return self.resolved.base_draws(self.bases)
+
+    @property
+    def width(self) -> FloatArray:
+        """The expected share of the data's variance that is within clusters, (chain, draw).
+
+        Small: tight clusters far apart. Near 1: the clusters, if any, are hardly apart.
+        """
+        assert self.bases is not None
+        found = self.resolved.base_width(self.bases) if self.bases.shape[-1] else None
+        if found is None:
+            raise AttributeError(
+                "this posterior has no width: its likelihood, "
+                f"{type(self.resolved).__name__}, does not learn the width of its clusters"
+            )
+        return found
+
+    def base_scalars(self) -> dict[str, FloatArray]:
+        """Return what is one number a draw of the learned base measure: `width`, ``nu``, ..."""
+        assert self.bases is not None
+        if self.bases.shape[-1] == 0:
+            return {}
+        width = self.resolved.base_width(self.bases)
+        found = {} if width is None else {"width": width}
+        axes = self.labels.ndim - 1
+        return found | {name: values for name, values in self.base.items() if values.ndim == axes}
+
+    @property
     def log_alpha(self) -> FloatArray:
         """The logarithm of `alpha`, shape (chain, draw): exact where that is out of range."""
         alpha = self.alpha  # refused where the prior has none
@@ -250,6 +308,7 @@ class Draws:
             log_joint=self.log_joint[:, kept],
             log_u=self.log_u[:, kept],
             parameters={name: values[:, kept] for name, values in self.parameters.items()},
+            bases=None if self.bases is None else self.bases[:, kept],
         )
 
     def family_for(self, purpose: str) -> _core.Family:

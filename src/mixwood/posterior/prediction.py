@@ -18,8 +18,10 @@ from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.posterior.draws import Draws
 from mixwood.posterior.predictive_mixture import (
     DistinctClusters,
+    Portion,
     clusters_at_once,
     draw_weights,
+    flat_bases,
     flat_labels,
 )
 
@@ -36,10 +38,9 @@ _ROWS_AT_ONCE = 1024
 def log_density(draws: Draws, X: Any) -> FloatArray:
     """Return ``log p(x | X)`` of each new row; see `Posterior.log_density`."""
     data, family, new_family = _bound(draws, X)
-    mixture = draws.mixture
-    sums = _RowSums(new_family, mixture.new, columns=1)
-    for part, statistics in mixture.clusters.statistics(family):
-        sums.add(statistics, mixture.old[part], np.ones((len(statistics), 1)))
+    sums = _RowSums(new_family, columns=1)
+    for portion in draws.mixture.portions(family):
+        sums.add(portion, np.ones((len(portion.statistics), 1)))
     return np.asarray(sums.log_totals() + draws.resolved.row_constants(data))
 
 
@@ -61,10 +62,10 @@ def cluster_probabilities(
     """
     _, family, new_family = _bound(draws, X)
     mixture = draws.mixture
-    sums = _RowSums(new_family, mixture.new if new else 0.0, columns=int(estimate.max()) + 1)
-    for part, statistics in mixture.clusters.statistics(family):
-        shares = mixture.clusters.shares(estimate, part)
-        sums.add(statistics, mixture.old[part], shares)
+    sums = _RowSums(new_family, columns=int(estimate.max()) + 1)
+    for portion in mixture.portions(family):
+        shares = mixture.clusters.shares(estimate, portion.chosen)
+        sums.add(portion if new else replace(portion, new=0.0), shares)
     proportions = sums.proportions()
     return proportions if new else proportions[:, :-1]
 
@@ -77,7 +78,7 @@ def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
     family = draws.family_for("sample_predictive")
     like = None if isinstance(X, WeightedLeaves) else X
     mixture = draws.mixture
-    weights = np.append(mixture.old, mixture.new)
+    weights = np.concatenate([mixture.old, mixture.new])
     picked = rng.choice(len(weights), size=size, p=weights / weights.sum())
     rows = []
     step = max(2**20 // max(family.statistic_size, X.shape[1] ** 2), 1)
@@ -86,7 +87,10 @@ def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
         statistics = np.zeros((len(distinct), family.statistic_size))  # of no rows: a new cluster
         old = distinct < len(mixture.old)
         statistics[old] = mixture.clusters.statistics_of(family, distinct[old])
-        parameters = draws.resolved.draw_parameters(statistics[place], rng)
+        base = None if mixture.bases is None else mixture.bases[mixture.draw_of_cluster(distinct)]
+        parameters = draws.resolved.draw_parameters(
+            statistics[place], rng, None if base is None else base[place]
+        )
         rows.append(draws.resolved.draw_rows(parameters, np.arange(len(place)), rng, like=like))
     return stacked(rows)
 
@@ -95,15 +99,22 @@ def log_density_per_draw(draws: Draws, X: Any) -> FloatArray:
     """Return each draw's part of `log_density`, shape (chain, draw, m)."""
     data, family, new_family = _bound(draws, X)
     weights, labels = draw_weights(draws), flat_labels(draws)
-    log_new = weights.log_new[:, None] + new_family.log_alone()
-    values = np.empty(log_new.shape)
-    at_once = max(clusters_at_once(family) // int(draws.n_clusters.max()), 1)
+    bases = flat_bases(draws)
+    values = np.empty((len(labels), new_family.n_rows))
+    # Under one base measure many draws can be looked at together.
+    at_once = (
+        max(clusters_at_once(family) // int(draws.n_clusters.max()), 1) if bases is None else 1
+    )
     for start in range(0, len(labels), at_once):
+        if bases is not None:
+            new_family = new_family.at(bases[start])
         clusters = DistinctClusters.of(labels[start : start + at_once], draws.item_sizes)
         log_old = weights.log_old(start + clusters.draw_of_id, clusters.sizes[clusters.ids])
         statistics = clusters.statistics_of(family, np.arange(len(clusters)))
-        _fill_old(values[start : start + at_once], new_family, statistics, clusters, log_old)
-    np.logaddexp(values, log_new, out=values)
+        here = values[start : start + at_once]
+        _fill_old(here, new_family, statistics, clusters, log_old)
+        log_new = weights.log_new[start : start + at_once, None] + new_family.log_alone()
+        np.logaddexp(here, log_new, out=here)
     values += draws.resolved.row_constants(data) - weights.log_normalizer
     return values.reshape(*draws.labels.shape[:2], -1)
 
@@ -133,25 +144,26 @@ class _RowSums:
     Kept as multiples of ``exp(peak)``, the largest term so far, so that nothing underflows.
     """
 
-    def __init__(self, new_family: _core.Family, new: float, columns: int) -> None:
+    def __init__(self, new_family: _core.Family, columns: int) -> None:
         self._family = new_family
-        with np.errstate(divide="ignore"):
-            self._peak = np.log(new) + new_family.log_alone()
-        self._sums = np.zeros((new_family.n_rows, columns + 1))
-        self._sums[:, -1] = 1.0  # the new cluster's
+        self._peak = np.full(new_family.n_rows, -np.inf)
+        self._sums = np.zeros((new_family.n_rows, columns + 1))  # the new cluster's last
 
-    def add(self, statistics: FloatArray, weights: FloatArray, shares: FloatArray) -> None:
-        """Add clusters, given by statistics; `shares` has a row for each: how it is spread."""
+    def add(self, portion: Portion, shares: FloatArray) -> None:
+        """Add clusters; `shares` has a row for each: how it is spread."""
+        family = self._family if portion.base is None else self._family.at(portion.base)
         with np.errstate(divide="ignore"):
-            log_weights = np.log(weights)
+            log_weights = np.log(portion.weights)
+            log_new = np.log(portion.new) + family.log_alone()
 
         def add_rows(rows: slice) -> None:
-            table = self._family.log_predictive_table(statistics, rows.start, rows.stop)
+            table = family.log_predictive_table(portion.statistics, rows.start, rows.stop)
             table += log_weights
-            peak = np.maximum(self._peak[rows], table.max(axis=1))
+            peak = np.maximum(np.maximum(self._peak[rows], table.max(axis=1)), log_new[rows])
             table -= peak[:, None]
             self._sums[rows] *= np.exp(self._peak[rows] - peak)[:, None]
             self._sums[rows, :-1] += np.exp(table, out=table) @ shares
+            self._sums[rows, -1] += np.exp(log_new[rows] - peak)
             self._peak[rows] = peak
 
         _over_rows(self._family.n_rows, add_rows)

@@ -1,7 +1,9 @@
-"""The clusters of all draws, each once, and how much of the predictive density is theirs.
+"""The clusters of all draws, and how much of the predictive density is theirs.
 
 Given a draw, a new row joins one of its clusters or starts a new one with the weights of
-`mixwood.priors.Prior.predictive_weights`.
+`mixwood.priors.Prior.predictive_weights`. Where the base measure is fixed, a cluster that many
+draws have counts once. Where it is learned, each draw has a base measure of its own, hence
+clusters of its own, and some of the draws stand for all.
 """
 
 from __future__ import annotations
@@ -21,14 +23,20 @@ if TYPE_CHECKING:
     from mixwood._support.types import FloatArray, IntArray
 
 __all__ = [
+    "PREDICTIVE_DRAWS",
     "DistinctClusters",
+    "Portion",
     "PredictiveMixture",
     "clusters_at_once",
     "contingency",
     "draw_weights",
+    "flat_bases",
     "flat_labels",
     "predictive_mixture",
 ]
+
+#: How many draws, of all chains together, predict where the base measure is learned.
+PREDICTIVE_DRAWS = 400
 
 #: How many clusters at most, and how many numbers in their statistics, are held at a time.
 _CLUSTERS_AT_ONCE = 512
@@ -100,6 +108,17 @@ class DistinctClusters:
             labels, weights, place[ids], starts, sizes, first_draw, first - starts[first_draw]
         )
 
+    @classmethod
+    def apart(cls, labels: NDArray[np.int32], weights: IntArray) -> DistinctClusters:
+        """Take every cluster of every draw for one of its own."""
+        counts = [np.bincount(row, weights).astype(np.int64) for row in labels]
+        lengths = np.array([len(c) for c in counts])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        ids = np.arange(starts[-1])
+        first_draw = np.repeat(np.arange(len(labels)), lengths)
+        sizes = np.concatenate(counts)
+        return cls(labels, weights, ids, starts, sizes, first_draw, ids - starts[first_draw])
+
     def __len__(self) -> int:
         return len(self.sizes)
 
@@ -107,17 +126,6 @@ class DistinctClusters:
     def draw_of_id(self) -> IntArray:
         """The draw of each entry of `ids`."""
         return np.repeat(np.arange(len(self.labels)), np.diff(self.starts))
-
-    def statistics(self, family: _core.Family) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield the clusters' statistics a portion at a time, all in the end.
-
-        `family` is bound to the items. Each portion is a range of distinct clusters and their
-        statistics, one per row.
-        """
-        limit = clusters_at_once(family)
-        for start in range(0, len(self), limit):
-            part = slice(start, min(start + limit, len(self)))
-            yield part, self.statistics_of(family, np.arange(part.start, part.stop))
 
     def statistics_of(self, family: _core.Family, chosen: IntArray) -> FloatArray:
         """Return the statistics of some of the clusters, named by their place, in any order."""
@@ -149,26 +157,97 @@ class DistinctClusters:
 
 
 @dataclass(frozen=True)
+class Portion:
+    """Some of the clusters of a predictive mixture, under one base measure.
+
+    Attributes
+    ----------
+    chosen : slice
+        Which they are, among the distinct clusters.
+    statistics : array of shape (c, statistic_size)
+        Theirs.
+    weights : array of shape (c,)
+        Theirs; that of a new cluster is apart.
+    new : float
+        The weight of a new cluster under this base measure.
+    base : array of shape (base_size,) or None
+        Where the base measure is learned.
+    """
+
+    chosen: slice
+    statistics: FloatArray
+    weights: FloatArray
+    new: float
+    base: FloatArray | None
+
+
+@dataclass(frozen=True)
 class PredictiveMixture:
     """The predictive density as one mixture: ``p(x | X) = new P(x) + sum_c old_c P(x | X_c)``.
 
-    The sum is over the distinct clusters of all draws, and the weights sum to 1.
+    The weights sum to 1.
+
+    Attributes
+    ----------
+    new : array of shape (b,)
+        The weight of a new cluster under each base measure.
+    old : array of shape (C,)
+        The weights of the clusters.
+    clusters : DistinctClusters
+        The clusters: distinct under one base measure.
+    ends : int array of shape (b,)
+        The clusters under a base measure end here, those of the next begin.
+    bases : array of shape (b, base_size), or None
+        The base measures, or None where there is one that is fixed.
     """
 
-    new: float
+    new: FloatArray
     old: FloatArray
     clusters: DistinctClusters
+    ends: IntArray
+    bases: FloatArray | None
+
+    def portions(self, family: _core.Family) -> Iterator[Portion]:
+        """Yield all clusters a portion at a time; `family` is bound to the items."""
+        limit = clusters_at_once(family)
+        start = 0
+        for b, end in enumerate(self.ends):
+            base = None if self.bases is None else self.bases[b]
+            new = float(self.new[b])
+            while start < end:
+                part = slice(start, min(start + limit, int(end)))
+                statistics = self.clusters.statistics_of(family, np.arange(part.start, part.stop))
+                yield Portion(part, statistics, self.old[part], new, base)
+                start, new = part.stop, 0.0
+
+    def draw_of_cluster(self, places: IntArray) -> IntArray:
+        """Return under which base measure clusters are; a new one has a place after all others."""
+        old = np.searchsorted(self.ends, places, side="right")
+        return np.where(places < len(self.old), old, places - len(self.old))
 
 
 def predictive_mixture(draws: Draws) -> PredictiveMixture:
     """Return the weights of all draws' clusters, normalized over all draws together."""
+    if draws.resolved.base_size > 0:
+        draws = draws.thinned(max(PREDICTIVE_DRAWS // draws.n_chains, 1))
+        return _one_draw_after_the_other(draws)
     weights = draw_weights(draws)
     clusters = DistinctClusters.of(flat_labels(draws), draws.item_sizes)
     scale = weights.log_normalizer + np.log(len(weights.log_total))
     log_old = weights.log_old(clusters.draw_of_id, clusters.sizes[clusters.ids])
     old = np.zeros(len(clusters))
     np.add.at(old, clusters.ids, np.exp(log_old - scale))
-    return PredictiveMixture(float(np.exp(weights.log_new - scale).sum()), old, clusters)
+    new = np.exp(weights.log_new - scale).sum()[None]
+    return PredictiveMixture(new, old, clusters, np.array([len(clusters)]), None)
+
+
+def _one_draw_after_the_other(draws: Draws) -> PredictiveMixture:
+    weights = draw_weights(draws)
+    clusters = DistinctClusters.apart(flat_labels(draws), draws.item_sizes)
+    scale = weights.log_normalizer + np.log(len(weights.log_total))
+    old = np.exp(weights.log_old(clusters.draw_of_id, clusters.sizes) - scale)
+    new = np.exp(weights.log_new - scale)
+    return PredictiveMixture(new, old, clusters, clusters.starts[1:], flat_bases(draws))
 
 
 def contingency(
@@ -197,3 +276,11 @@ def clusters_at_once(family: _core.Family) -> int:
 def flat_labels(draws: Draws) -> NDArray[np.int32]:
     """Return the labels with all chains in turn, shape (chain * draw, n)."""
     return draws.labels.reshape(-1, draws.n_items)
+
+
+def flat_bases(draws: Draws, chosen: IntArray | None = None) -> FloatArray | None:
+    """Return the base measures likewise, (chain * draw, base_size), or None where it is fixed."""
+    if draws.bases is None or draws.bases.shape[-1] == 0:
+        return None
+    bases = draws.bases.reshape(-1, draws.bases.shape[-1])
+    return bases if chosen is None else bases[chosen]

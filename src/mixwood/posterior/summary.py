@@ -27,6 +27,7 @@ def summary(posterior: Posterior) -> Any:
     scalars = {name: getattr(posterior, name) for name in ("n_clusters", "log_joint", "log_u")}
     for name in posterior.model.prior.random_parameters:
         scalars[name] = posterior.prior_parameter(name)
+    scalars |= posterior.base_scalars()
     rows = {name: _row(np.asarray(values, np.float64)) for name, values in scalars.items()}
     return pandas.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
 

@@ -13,12 +13,11 @@ import numpy as np
 
 from mixwood.core import MoveStatistics, move_statistics
 from mixwood.run_spec import RunSpec
-from mixwood.sampling.sinks import SCALARS, Sink
+from mixwood.sampling.sinks import Sink, room_for_scalars
 from mixwood.store.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from mixwood import _core
-    from mixwood._support.types import FloatArray
 
 __all__ = ["ChainResult", "RunningChain"]
 
@@ -78,7 +77,7 @@ class RunningChain:
         self._began = began - (0.0 if before is None else before.seconds)
         self._stopped = self._cut = False
         self._labels = np.empty((sink.label_rows, spec.items), dtype=np.int32)
-        self._values: dict[str, FloatArray] = {name: np.empty(sink.scalar_rows) for name in SCALARS}
+        self._values = room_for_scalars(sink.scalar_rows, spec.base_size)
         # The draws that the blocks begin with. What is in a block that is not full is written
         # again with more: it must be here.
         self._first = self.n_draws // sink.label_rows * sink.label_rows

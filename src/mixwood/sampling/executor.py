@@ -15,12 +15,11 @@ import numpy as np
 from mixwood._support.threads import in_threads, thread_count, wait_for
 from mixwood._support.warn import warn
 from mixwood.core import bind_family, load_chain, make_chain
-from mixwood.likelihoods.weighted_leaves import item_sizes
 from mixwood.run_spec import RunSpec
 from mixwood.sampling.chain import ChainResult, RunningChain
-from mixwood.sampling.initial_partition import initial_labels
 from mixwood.sampling.progress import Progress
 from mixwood.sampling.sinks import MemorySink, Sink, memory_sinks
+from mixwood.sampling.starting_point import starting_point
 from mixwood.store.chain_store import ChainStore
 from mixwood.store.checkpoint import Checkpoint
 
@@ -69,7 +68,8 @@ def run_in_folder(job: Job, numbers: Sequence[int], folder: Path) -> list[ChainR
 
 
 def _open_store(spec: RunSpec, number: int, folder: Path) -> ChainStore:
-    return ChainStore(folder, number, spec.model.prior, (spec.chains, spec.items))
+    shape = (spec.chains, spec.items)
+    return ChainStore(folder, number, spec.model.prior, spec.base_size, shape)
 
 
 def _foreign_backend() -> bool:
@@ -145,10 +145,10 @@ def _start_anew(
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     seed = spec.chain_seed(number)
     stream = np.random.PCG64(seed)
-    points = int(item_sizes(spec.data).sum())
     limit = spec.sampler.start_leaves
-    labels = initial_labels(spec.init, spec.explicit, family, points, seed, limit)
-    return make_chain(spec.explicit, spec.data, labels, stream, spec.sampler, family), stream
+    start = starting_point(spec.init, spec.explicit, spec.data, family, seed, limit)
+    chain = make_chain(spec.explicit, spec.data, start.labels, stream, spec.sampler, start.family)
+    return chain, stream
 
 
 def _run_in_threads(

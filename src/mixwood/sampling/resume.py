@@ -15,8 +15,7 @@ from mixwood.run_spec import RunInformation
 from mixwood.sampling.executor import Job
 from mixwood.sampling.initial_partition import checked_init
 from mixwood.sampling.stored import continue_run
-from mixwood.store.draw_store import DrawArrays
-from mixwood.store.folders import ARRAYS, LOCK, existing_run
+from mixwood.store.folders import LOCK, existing_run
 from mixwood.store.load import read_checkpoints
 from mixwood.store.lock import locked
 from mixwood.store.manifest import FAULTS, Manifest, change_draws, check_resumable, read_manifest
@@ -112,7 +111,7 @@ def _with_draws(folder: Path, manifest: Manifest, draws: int) -> Manifest:
         raise ValueError(
             f"draws must be at least {made:,}: {folder} has {count('draw', made)} per chain already"
         )
-    arrays = DrawArrays.open(folder / ARRAYS, manifest.model.prior, manifest.chains, manifest.items)
+    arrays = manifest.open_draws(folder)
     if draws != manifest.draws or not arrays.has_room_for(draws):  # killed between these two steps
         arrays.resize(draws)
         change_draws(folder, draws)

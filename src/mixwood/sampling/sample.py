@@ -148,6 +148,7 @@ def _in_memory(job: Job, information: RunInformation) -> Posterior:
         labels=one_array([sink.labels for sink in sinks])[:, :shortest],
         log_joint=arrays.pop("log_joint"),
         log_u=arrays.pop("log_u"),
+        bases=arrays.pop("base", None),
         parameters=arrays,
         model=spec.model,
         resolved=spec.resolved,

@@ -19,12 +19,23 @@ if TYPE_CHECKING:
     from mixwood._support.types import FloatArray
     from mixwood.store.checkpoint import Checkpoint
 
-__all__ = ["SCALARS", "MemorySink", "Sink", "memory_sinks"]
+__all__ = ["MemorySink", "Sink", "memory_sinks", "room_for_scalars"]
 
 #: The scalars that the core gives with every draw.
 SCALARS = ("log_joint", "log_u", "log_alpha", "sigma", "theta")
 #: How many labels a chain gathers before it hands them over.
 LABELS_AT_ONCE = 2**20
+
+
+def room_for_scalars(draws: int, base_size: int) -> dict[str, FloatArray]:
+    """Return room for what the core gives with this many draws, labels apart.
+
+    Where the base measure is learned, that is a row of numbers named ``base``.
+    """
+    room: dict[str, FloatArray] = {name: np.empty(draws) for name in SCALARS}
+    if base_size > 0:
+        room["base"] = np.empty((draws, base_size))
+    return room
 
 
 class Sink(Protocol):
@@ -93,15 +104,19 @@ class MemorySink:
         How many there will be at most.
     label_rows : int
         How many draws a block of labels has.
+    base_size : int
+        How many numbers a draw of the base measure is.
     """
 
     checkpoint = None
     path = None
     is_due = False
 
-    def __init__(self, labels: LabelBuffer, draws: int, label_rows: int) -> None:
+    def __init__(
+        self, labels: LabelBuffer, draws: int, label_rows: int, base_size: int = 0
+    ) -> None:
         self.labels = labels
-        self.values: dict[str, FloatArray] = {name: np.empty(draws) for name in SCALARS}
+        self.values = room_for_scalars(draws, base_size)
         self.label_rows = label_rows
         self.scalar_rows = draws
         self.n_draws = 0
@@ -136,4 +151,4 @@ def memory_sinks(spec: RunSpec, count: int) -> list[MemorySink]:
     n = spec.items
     rows = min(spec.draws, max(1, LABELS_AT_ONCE // n))
     buffers = label_buffers(count, spec.draws, n)
-    return [MemorySink(buffer, spec.draws, rows) for buffer in buffers]
+    return [MemorySink(buffer, spec.draws, rows, spec.base_size) for buffer in buffers]

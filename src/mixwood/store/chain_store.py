@@ -36,6 +36,8 @@ class ChainStore:
         Which one.
     prior : Prior
         The model's; it says which scalars are kept.
+    base_size : int
+        How many numbers a draw of the base measure is.
     shape : tuple of int
         Chains and items of the run.
 
@@ -45,7 +47,9 @@ class ChainStore:
         If another process is writing the chain.
     """
 
-    def __init__(self, run: Path, chain: int, prior: Prior, shape: tuple[int, int]) -> None:
+    def __init__(
+        self, run: Path, chain: int, prior: Prior, base_size: int, shape: tuple[int, int]
+    ) -> None:
         self._folder = chain_folder(run, chain)
         self._folder.mkdir(parents=True, exist_ok=True)
         for part in (run / CHAINS, self._folder):
@@ -56,7 +60,7 @@ class ChainStore:
         self._held.enter_context(locked(self._folder / LOCK))
         self._chain = chain
         try:
-            self._arrays = DrawArrays.open(run / ARRAYS, prior, *shape)
+            self._arrays = DrawArrays.open(run / ARRAYS, prior, base_size, *shape)
             path = self.path
             self.checkpoint = read_checkpoint(path) if path.exists() else None
         except BaseException:  # or a traceback that someone keeps would keep the lock

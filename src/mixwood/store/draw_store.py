@@ -1,4 +1,7 @@
-"""The draws on disk: one array of labels and one per scalar, each file some draws of one chain."""
+"""The draws on disk: one array of labels and one per scalar, each file some draws of one chain.
+
+Where the base measure is learned there is one more array, ``base``, a row of numbers per draw.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +24,18 @@ from mixwood.store.zarr_array import (
     open_group,
 )
 
-__all__ = ["DrawArrays", "scalar_names"]
+__all__ = ["DrawArrays"]
 
 GROUP = "draws"
 #: How many draws of a scalar one file holds at least, and of the labels at most.
 DRAWS_AT_ONCE = 1024
 
 
-def scalar_names(prior: Prior) -> tuple[str, ...]:
-    """Return the scalars that are kept of each draw."""
-    return ("log_joint", "log_u", *map(prior.core_name, prior.random_parameters))
+def _more_axes(prior: Prior, base_size: int) -> dict[str, tuple[int, ...]]:
+    """Return the arrays that are kept beside the labels, and what axes they have beyond draws."""
+    scalars = ("log_joint", "log_u", *map(prior.core_name, prior.random_parameters))
+    arrays: dict[str, tuple[int, ...]] = dict.fromkeys(scalars, ())
+    return arrays | ({"base": (base_size,)} if base_size > 0 else {})
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,12 @@ class DrawArrays:
 
     @classmethod
     def create(
-        cls, store: Path, prior: Prior, shape: tuple[int, int, int], clusters: int
+        cls,
+        store: Path,
+        prior: Prior,
+        base_size: int,
+        shape: tuple[int, int, int],
+        clusters: int,
     ) -> DrawArrays:
         """Make room for draws of the shape (chain, draw, item), with at most this many clusters."""
         folder = make_group(store, GROUP)
@@ -58,22 +68,30 @@ class DrawArrays:
         )
         scalars = {
             name: StoredArray.create(
-                folder / name, ("chain", "draw"), "float64", shape[:2], (1, length)
+                folder / name,
+                ("chain", "draw", "number")[: 2 + len(more)],
+                "float64",
+                (*shape[:2], *more),
+                (1, length, *more),
             )
-            for name in scalar_names(prior)
+            for name, more in _more_axes(prior, base_size).items()
         }
         sync_folder(folder)
         return cls(labels, scalars)
 
     @classmethod
-    def open(cls, store: Path, prior: Prior, chains: int, items: int) -> DrawArrays:
+    def open(cls, store: Path, prior: Prior, base_size: int, chains: int, items: int) -> DrawArrays:
         """Return the arrays of a run, or raise a ValueError that names the file that is wrong."""
-        expected = {name: Expected(("float64",), (chains, -1)) for name in scalar_names(prior)}
+        expected = {
+            name: Expected(("float64",), (chains, -1, *more))
+            for name, more in _more_axes(prior, base_size).items()
+        }
         expected["labels"] = Expected(LABEL_TYPES, (chains, -1, items))
         scalars = open_group(store, GROUP, expected)
         labels = scalars.pop("labels")
         for array in scalars.values():
-            if array.chunks[0] != 1 or labels.chunks[0] != 1 or array.chunks[1] % labels.chunks[1]:
+            wrong = array.chunks[0] != 1 or array.chunks[2:] != array.shape[2:]
+            if wrong or labels.chunks[0] != 1 or array.chunks[1] % labels.chunks[1]:
                 raise ValueError(
                     f"{array.folder} has chunks of shape {array.chunks}: it is damaged"
                 )
@@ -108,7 +126,8 @@ class DrawArrays:
     def write_scalars(self, chain: int, first: int, values: Mapping[str, FloatArray]) -> None:
         """Write the scalars of draws, likewise."""
         for name, array in self.scalars.items():
-            array.write_chunk((chain, first // self.scalar_rows), values[name][None])
+            index = (chain, first // self.scalar_rows, *(0 for _ in array.shape[2:]))
+            array.write_chunk(index, values[name][None])
 
     def sync(self) -> None:
         """Flush the names of new files to the disk."""
@@ -132,5 +151,8 @@ class DrawArrays:
 
     def read_scalars(self, chain: int, first: int, end: int) -> dict[str, FloatArray]:
         """Return the scalars of some draws of a chain."""
-        region = [(chain, chain + 1), (first, end)]
-        return {name: array.read(region).ravel() for name, array in self.scalars.items()}
+        found = {}
+        for name, array in self.scalars.items():
+            region = [(chain, chain + 1), (first, end), *((0, more) for more in array.shape[2:])]
+            found[name] = array.read(region)[0]
+        return found

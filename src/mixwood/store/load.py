@@ -18,7 +18,7 @@ from mixwood.run_spec import draws_after
 from mixwood.store.atomic_files import is_plain_folder
 from mixwood.store.checkpoint import Checkpoint, read_checkpoint
 from mixwood.store.draw_store import DrawArrays
-from mixwood.store.folders import ARRAYS, CHAINS, MANIFEST, STATE, chain_folder, existing_run
+from mixwood.store.folders import CHAINS, MANIFEST, STATE, chain_folder, existing_run
 from mixwood.store.manifest import FAULTS, Manifest, read_manifest
 
 __all__ = ["load", "read_checkpoints", "read_posterior"]
@@ -108,7 +108,7 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
         raise ValueError(
             f"{folder} has no draws yet that all its chains have made; mixwood.resume continues it"
         )
-    arrays = DrawArrays.open(folder / ARRAYS, manifest.model.prior, manifest.chains, manifest.items)
+    arrays = manifest.open_draws(folder)
     for array in (arrays.labels, *arrays.scalars.values()):
         if array.shape[1] < draws:
             raise ValueError(
@@ -120,6 +120,7 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
     values = [arrays.read_scalars(chain, 0, draws) for chain in range(manifest.chains)]
     scalars = {name: np.stack([one[name] for one in values]) for name in arrays.scalars}
     log_joint, log_u = scalars.pop("log_joint"), scalars.pop("log_u")
+    bases = scalars.pop("base", None)
     return Posterior(
         labels,
         log_joint,
@@ -132,6 +133,7 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
         settings,
         manifest.names,
         manifest.of_leaves,
+        bases,
     )
 
 

@@ -19,6 +19,7 @@ from mixwood.posterior.draws import Draws
 from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec
 from mixwood.samplers import Sampler
 from mixwood.store.atomic_files import read_json, write_json
+from mixwood.store.draw_store import DrawArrays
 from mixwood.store.folders import ARRAYS, FORMAT, MANIFEST
 from mixwood.store.json_codec import ARRAY_TYPES, decode, encode
 from mixwood.store.leaf_format import as_matrix, as_wrapped, from_matrix, unwrapped
@@ -129,6 +130,11 @@ class Manifest:
             )
         fields = {key: getattr(self, key) for key in SHARED if key != "items"}
         return RunSpec(**fields, **self.plan)
+
+    def open_draws(self, folder: Path) -> DrawArrays:
+        """Return the arrays of the draws in the run's folder."""
+        sizes = self.resolved.base_size, self.chains, self.items
+        return DrawArrays.open(folder / ARRAYS, self.model.prior, *sizes)
 
     def with_draws(self, draws: int) -> Manifest:
         """Return the same with another number of draws asked for."""

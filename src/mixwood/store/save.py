@@ -23,9 +23,13 @@ def save(
     manifest = Manifest.of_posterior(posterior, include_data=include_data)
     shape = (posterior.n_chains, posterior.n_draws, posterior.n_items)
     scalars = {"log_joint": posterior.log_joint, "log_u": posterior.log_u, **posterior.parameters}
+    base_size = posterior.resolved.base_size
+    if base_size > 0:
+        scalars["base"] = posterior.bases
     with new_run(path, overwrite) as folder:
         # Labels dominate the size of a run, and most runs have few clusters.
         clusters = int(posterior.n_clusters.max())
-        arrays = DrawArrays.create(folder / ARRAYS, posterior.model.prior, shape, clusters)
+        prior = posterior.model.prior
+        arrays = DrawArrays.create(folder / ARRAYS, prior, base_size, shape, clusters)
         arrays.write(posterior.labels, scalars)
         write_manifest(folder, manifest)

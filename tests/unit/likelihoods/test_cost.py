@@ -82,5 +82,5 @@ def test_products_of_many_columns_are_not_quadratic():
 
 def test_variances_of_columns_with_holes_and_constants():
     X = np.array([[1.0, 3.0, np.nan, np.nan], [2.0, 3.0, np.nan, 4.0], [4.0, 3.0, np.nan, np.nan]])
-    scale = mw.DiagonalGaussian().resolve(X).scale
+    scale = mw.DiagonalGaussian(scale="data").resolve(X).scale
     np.testing.assert_allclose(scale, 0.5 * np.array([np.var([1, 2, 4], ddof=1), 1, 1, 1]))

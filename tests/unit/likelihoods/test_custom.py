@@ -95,12 +95,33 @@ def test_it_is_right():
 @pytest.mark.parametrize("sampler", ["gibbs", "tree", "papertree", "splitmerge"])
 def test_a_poisson_of_ones_own_gives_the_draws_of_ours(sampler):
     data = np.random.default_rng(0).poisson(4.0, (40, 3))
-    ours = mw.Poisson().resolve(data)
+    ours = mw.Poisson(shape=1).resolve(data)
     expected = quick(ours, data, sampler=sampler)
     own = quick(own_poisson(ours.rate), data, sampler=sampler)
     np.testing.assert_array_equal(own.labels, expected.labels)
     np.testing.assert_allclose(own.log_joint, expected.log_joint, rtol=1e-10)
     np.testing.assert_allclose(own.log_density(data[:4]), expected.log_density(data[:4]))
+
+
+def one_poisson(n, statistic, parameters):
+    a, b = parameters
+    after = a + statistic[0]
+    return a * log(b) - lgamma(a) + lgamma(after) - after * log(b + n)
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "tree", "splitmerge"])
+def test_a_learned_parameter_of_ones_own_gives_the_draws_of_ours(sampler):
+    data = np.random.default_rng(0).poisson(4.0, (40, 1)).astype(float)
+    given = {"shape": mw.hyper.LogNormal(1, 1.5), "rate": 0.5}
+    own = mw.conjugate_family(
+        1, add_counts, one_poisson, parameters=given, row_constant=log_factorials
+    )
+    expected = quick(mw.Poisson(rate=0.5), data, sampler=sampler)
+    found = quick(own, data, sampler=sampler)
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    np.testing.assert_allclose(found.log_joint, expected.log_joint, rtol=1e-9)
+    np.testing.assert_allclose(found.base["shape"], expected.base["shape"][..., 0], rtol=1e-9)
+    assert np.ptp(found.base["shape"]) > 0
 
 
 def test_its_gibbs_sampler_is_exact(seed):

@@ -27,7 +27,7 @@ def test_identities_notice_a_wrong_family(monkeypatch):
     right = families.Poisson.log_marginal
     monkeypatch.setattr(families.Poisson, "log_marginal", lambda self, s: 1.001 * right(self, s))
     with pytest.raises(AssertionError):
-        check_family(mw.Poisson(), RNG.poisson(3.0, (10, 2)))
+        check_family(mw.Poisson(shape=1), RNG.poisson(3.0, (10, 2)))
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,11 @@ def test_identities_notice_a_wrong_family(monkeypatch):
     [
         (lambda: mw.Gaussian(r=0), ValueError, "r must be positive"),
         (lambda: mw.Gaussian(nu=float("nan")), ValueError, "nu"),
-        (lambda: mw.Gaussian(nu=1, mean=[0, 0, 0]), ValueError, "nu must be above d - 1 = 2"),
+        (
+            lambda: mw.Gaussian(nu=1, mean=[0, 0, 0], scale="data"),
+            ValueError,
+            "nu must be above d - 1 = 2",
+        ),
         (lambda: mw.Gaussian(mean=[0, np.inf]), ValueError, "mean"),
         (lambda: mw.Gaussian(scale="big"), ValueError, "scale"),
         (lambda: mw.Gaussian(scale=[[1, 2], [2, 1]]), ValueError, "positive definite"),
@@ -61,20 +65,17 @@ def test_wrong_parameters_are_named(make, error, match):
         make()
 
 
-def test_defaults_are_those_of_the_contract():
-    gaussian = mw.Gaussian()
-    assert (gaussian.r, gaussian.nu, gaussian.mean, gaussian.scale) == (0.1, None, None, "data")
-    assert gaussian.resolve(X).nu == 9
-    np.testing.assert_allclose(gaussian.resolve(X).mean, X.mean(axis=0))
-    assert mw.Multinomial().beta == 0.1
-    assert (mw.Bernoulli().a, mw.Bernoulli().b) == (1, 1)
-    assert mw.Categorical().beta == 1
-    assert (mw.Poisson().shape, mw.Poisson().rate) == (1, None)
+def test_fixed_parameters_are_those_of_the_contract():
+    gaussian = mw.Gaussian(scale="data").resolve(X)
+    assert (gaussian.r, gaussian.nu) == (0.1, 9)
+    np.testing.assert_allclose(gaussian.mean, X.mean(axis=0))
+    assert (mw.Bernoulli(a=0.5).b, mw.Bernoulli(b=0.5).a) == (1, 1)
+    np.testing.assert_allclose(mw.Poisson(shape=2).resolve(np.array([[4.0], [6.0]])).rate, [0.4])
 
 
 def test_data_scale_follows_the_units():
     units = np.array([1e-3, 1.0, 1e6])
-    one, other = mw.Gaussian().resolve(X), mw.Gaussian().resolve(X * units + 5)
+    one, other = (mw.Gaussian(scale="data").resolve(rows) for rows in (X, X * units + 5))
     np.testing.assert_allclose(other.scale, one.scale * np.outer(units, units), rtol=1e-9)
 
 
@@ -94,7 +95,7 @@ def test_paper_scale_says_when_it_cannot():
 
 def test_constant_columns_get_unit_variance():
     data = np.column_stack([X[:, 0], np.full(30, 1 / 3)])
-    scale = mw.Gaussian().resolve(data).scale
+    scale = mw.Gaussian(scale="data").resolve(data).scale
     assert scale[1, 1] == pytest.approx(0.1 * 5)
     assert scale[0, 1] == pytest.approx(0, abs=1e-12)
 
@@ -102,15 +103,17 @@ def test_constant_columns_get_unit_variance():
 @pytest.mark.parametrize(("d", "fraction"), [(1, 0.1), (2, 0.1), (4, 20**-0.5), (20, 20**-0.1)])
 def test_a_cluster_is_expected_to_fill_a_twentieth_of_the_volume(d, fraction, seed):
     data = np.random.default_rng(seed).normal(size=(1000, d))
-    expected = mw.Gaussian().resolve(data).scale / 5  # the mean of an inverse Wishart: nu - d - 1
+    scale = mw.Gaussian(scale="data").resolve(data).scale
+    expected = scale / 5  # the mean of an inverse Wishart: nu - d - 1
     np.testing.assert_allclose(np.diag(expected), fraction * data.var(axis=0, ddof=1))
 
 
 def test_missing_entries_are_integrated_out():
     """A row with nothing observed changes nothing; its columns drop out one by one."""
     full = RNG.poisson(2.0, (6, 2)).astype(float)
-    for likelihood in (mw.Poisson(rate=[1.0, 2.0]), mw.Categorical(n_categories=(99, 99)),
-                       mw.DiagonalGaussian(mean=[0, 0], scale=[1, 1])):  # fmt: skip
+    for likelihood in (mw.Poisson(shape=1, rate=[1.0, 2.0]),
+                       mw.Categorical(beta=1, n_categories=(99, 99)),
+                       mw.DiagonalGaussian(r=0.1, nu=7, mean=[0, 0], scale=[1, 1])):  # fmt: skip
         data = np.vstack([full, [np.nan, np.nan], [1.0, np.nan]])
         family = likelihood.resolve(data).bind(data)
         some = np.array([0, 1, 2])

@@ -267,7 +267,8 @@ def test_new_rows_of_a_table(table):
     drawn = post.sample_predictive(20, seed=1)
     assert drawn.shape == (20, 5)
     assert set(np.unique(drawn[:, 1])) <= {0, 1, 2}
-    parameters = post.resolved.draw_parameters(np.zeros((3, post.resolved.statistic_size)), RNG)
+    empty = np.zeros((3, post.resolved.statistic_size))
+    parameters = post.resolved.draw_parameters(empty, RNG, post.resolved.start_base())
     assert parameters["y, x: mean"].shape == (3, 2)
 
 

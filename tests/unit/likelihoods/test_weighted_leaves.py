@@ -168,3 +168,17 @@ def test_leaves_do_not_follow_the_arrays_that_they_were_made_of(sparse, blobs):
     now = mine.statistics.data if sparse else mine.statistics
     np.testing.assert_array_equal(now, before)
     np.testing.assert_array_equal(mine.sizes, leaves.sizes)
+
+
+def test_leaves_are_their_rows_under_any_base(family_case, seed):
+    """Marginals of leaves at a base measure are those of the rows in them."""
+    rng = np.random.default_rng(seed)
+    likelihood, X = family_case(60)
+    leaves, X = leaves_of(likelihood, X)
+    resolved = leaves.likelihood
+    chosen = np.arange(0, leaves.n_leaves, 2)
+    rows = np.flatnonzero(np.isin(leaves.leaf_of_row, chosen))
+    for base in (resolved.start_base(), resolved.draw_base(rng)):
+        of_leaves, of_rows = (family.at(base) for family in (leaves.bind(), resolved.bind(X)))
+        expected = of_rows.log_marginal(rows)
+        assert of_leaves.log_marginal(chosen) == pytest.approx(expected, rel=1e-8)
