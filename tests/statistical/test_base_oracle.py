@@ -39,9 +39,7 @@ def some_triples():
 def test_every_sampler_is_exact(family, sampler, prior, seed):
     likelihood, X = LEARNED[family]
     model = mw.Mixture(likelihood, PRIORS[prior])
-    result = goodness_of_fit(
-        model, X, SAMPLERS[sampler], replicates=6000, iterations=3, seed=seed
-    )
+    result = goodness_of_fit(model, X, SAMPLERS[sampler], replicates=6000, iterations=3, seed=seed)
     assert result.passed(), result
 
 
@@ -49,9 +47,7 @@ def test_every_sampler_is_exact(family, sampler, prior, seed):
 def test_rounded_values_keep_the_base_above_its_floor(sampler, seed):
     model = mw.Mixture(mw.Gaussian(), mw.NGGP())
     X = [[0.0], [0.0], [1.0], [1.0], [3.0]]
-    result = goodness_of_fit(
-        model, X, SAMPLERS[sampler], replicates=6000, iterations=3, seed=seed
-    )
+    result = goodness_of_fit(model, X, SAMPLERS[sampler], replicates=6000, iterations=3, seed=seed)
     assert result.passed(), result
 
 

@@ -17,7 +17,15 @@ from mixwood import hyper
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.priors.expected import gamma_points
 
-__all__ = ["Axis", "BoundedAxis", "bounded_axis", "fixed_axis", "gamma_axis", "log_u_axis", "sigma_axis"]
+__all__ = [
+    "Axis",
+    "BoundedAxis",
+    "bounded_axis",
+    "fixed_axis",
+    "gamma_axis",
+    "log_u_axis",
+    "sigma_axis",
+]
 
 #: how far down, in logs, a density is followed
 _DEPTH = 32.0

@@ -147,7 +147,8 @@ class BaseLaw:
 
     def transforms(self, labels: NDArray[Any], base: FloatArray) -> dict[str, FloatArray]:
         """Return the probability integral transform of each parameter given a partition."""
-        clusters, result = _masks(labels), {}
+        clusters = _masks(labels)
+        result: dict[str, FloatArray] = {}
         for block in self.blocks:
             columns = [
                 base[:, p.place] if p.in_logs else np.log(base[:, p.place])
@@ -247,7 +248,7 @@ def _one_column(
         moments = (float(np.ravel(part)[0]) for part in stat)
         n, centre, scatter = moments
         c = Columns(n, (centre - mean) / units, scatter / units**2)  # type: ignore[arg-type]
-        return log_column_marginals(c, log_omega, log_nu, r) - n * np.log(units)
+        return np.asarray(log_column_marginals(c, log_omega, log_nu, r) - n * np.log(units))
 
     width = Parameter(f"{prefix}width", place, _width_axis(log_floor), in_logs)
     return _width_block(width, learned, family.base, stats, log_marginal)
@@ -260,7 +261,8 @@ def _spherical(
 
     def log_marginal(stat: Any, log_omega: Any, log_nu: Any, r: Any) -> FloatArray:
         c = learned.balls([stat])
-        return log_ball_marginals(c, learned.d, log_omega, log_nu, r) - c.n * entries
+        values = log_ball_marginals(c, learned.d, log_omega, log_nu, r)
+        return np.asarray(values - c.n * entries)
 
     width = Parameter(f"{prefix}width", place, _width_axis(learned.log_floor))
     return _width_block(width, learned, family.base, stats, log_marginal)

@@ -183,9 +183,7 @@ def _check_explicit(likelihood: Likelihood) -> None:
         )
 
 
-def _prior_states(
-    model: Mixture, n: int, size: int, rng: np.random.Generator
-) -> list[SingleState]:
+def _prior_states(model: Mixture, n: int, size: int, rng: np.random.Generator) -> list[SingleState]:
     draws = model.prior.draw(n, size, rng)
     names = ("labels", "log_u", "log_alpha", "sigma", "theta")
     states = [{name: getattr(draws, name)[i] for name in names} for i in range(size)]

@@ -22,5 +22,4 @@ class BernoulliBase(ColumnsBase):
     def log_column(
         self, n: FloatArray, total: FloatArray, column: int, parameter: FloatArray
     ) -> FloatArray:
-        del column
         return log_dirichlet_marginals(np.stack([n - total, total], axis=-1), parameter)

@@ -21,5 +21,4 @@ class CategoricalBase(ColumnsBase):
     def log_column(
         self, n: FloatArray, total: FloatArray, column: int, parameter: FloatArray
     ) -> FloatArray:
-        del n
         return log_dirichlet_marginals(total[..., : self.n_categories[column]], parameter)

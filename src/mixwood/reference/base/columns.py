@@ -49,7 +49,7 @@ class ColumnsBase(LearnedBase["Counts"]):
 
     def log_marginals(self, stats: Sequence[Counts], base: FloatArray) -> FloatArray:
         columns = [self._log_column_of(stats, j, base[j]) for j in range(self.columns)]
-        return np.sum(columns, axis=0)
+        return np.asarray(np.sum(columns, axis=0))
 
     def _log_column_of(self, stats: Sequence[Counts], column: int, log_x: float) -> FloatArray:
         n = np.array([stat.n[column] for stat in stats])

@@ -99,7 +99,7 @@ class DiagonalGaussianBase(LearnedBase["Moments"]):
         return Columns(*(np.reshape(part, (-1, self.d)) for part in (n, mean, scatter)))
 
     def log_marginals(self, stats: Sequence[Moments], base: FloatArray) -> FloatArray:
-        return self.log_marginals_of(self.columns(stats), base).sum(axis=1)
+        return np.asarray(self.log_marginals_of(self.columns(stats), base).sum(axis=1))
 
     def log_marginals_of(self, c: Columns, base: FloatArray) -> FloatArray:
         """Return ``log P`` of each column of each cluster."""

@@ -135,9 +135,7 @@ class GaussianBase(LearnedBase["Moments"]):
         value += nu / 2 * np.linalg.slogdet(self.psi(scale))[1]
         value -= (nu + n) / 2 * np.linalg.slogdet(self.posterior_scales(c, scale))[1]
         before = (nu - np.arange(d)) / 2
-        return np.asarray(
-            value + (gammaln(before + n[:, None] / 2) - gammaln(before)).sum(axis=1)
-        )
+        return np.asarray(value + (gammaln(before + n[:, None] / 2) - gammaln(before)).sum(axis=1))
 
     # --- updates
 
