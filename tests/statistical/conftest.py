@@ -58,12 +58,40 @@ CASES = {
 }
 
 
+# learned base measures that can be integrated on a grid
+LEARNED = {
+    "gaussian": (mw.Gaussian(), [[0.1], [0.5], [2.1], [1.7], [-0.9]]),
+    "gaussian-free-r": (
+        mw.Gaussian(r=mw.hyper.Gamma(1, 10), nu=9.0),
+        [[0.1], [0.5], [2.1], [1.7], [-0.9]],
+    ),
+    "diagonal": (mw.DiagonalGaussian(), [[0.1], [HOLE], [2.1], [1.7], [-0.9]]),
+    "spherical": (
+        mw.SphericalGaussian(),
+        [[0.1, 0.4], [-0.3, 1.9], [2.1, 0.2], [1.7, -0.8], [0.9, 1.1]],
+    ),
+    "multinomial": (
+        mw.Multinomial(),
+        csr_array(np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1], [0, 0, 0], [3, 0, 0]])),
+    ),
+    "bernoulli": (mw.Bernoulli(), [[1, 0], [0, 0], [1, HOLE], [0, 1], [1, 1]]),
+    "categorical": (mw.Categorical(), [[0, 2], [1, 1], [0, HOLE], [2, 0], [0, 2]]),
+    "poisson": (mw.Poisson(), [[0, 3], [4, 1], [HOLE, 2], [6, 0], [1, 5]]),
+    "product": (
+        mw.Product({0: mw.DiagonalGaussian(), 1: mw.Categorical()}),
+        [[0.1, 1], [1.7, 0], [HOLE, 2], [-0.3, 0], [0.9, HOLE]],
+    ),
+}
+
+
 def same_state(core, twin, iteration):
     state = core.state()
     np.testing.assert_array_equal(state["labels"], twin.labels, f"labels at {iteration}")
     for name in ("log_u", "log_alpha", "sigma", "theta"):
         expected = pytest.approx(getattr(twin, name), rel=1e-8, abs=1e-8)
         assert state[name] == expected, f"{name} at {iteration}"
+    base = state.get("base", np.empty(0))
+    np.testing.assert_allclose(base, twin.base, 1e-7, 1e-8, err_msg=f"base at {iteration}")
 
 
 @pytest.fixture
@@ -167,19 +195,22 @@ def _run_twin(chain_class, model, X, iterations, remember=True, **options):
     X = model.likelihood.check(X)
     model = replace(model, likelihood=model.likelihood.resolve(X))
     names = ("labels", "log_u", "log_alpha", "sigma", "theta")
+    learned = model.likelihood.base_size > 0  # then no marginal can be kept
 
     def run(starts, rng):
         chain = chain_class(model, X, starts["labels"][0], rng, **options)
-        if remember:
+        if remember and not learned:
             chain.family, chain.X = (
                 Remembered(model.likelihood, X),
                 np.arange(len(chain.X))[:, None],
             )
-        finals = {name: np.empty_like(starts[name]) for name in names}
+        finals = {name: np.empty_like(values) for name, values in starts.items()}
         for i in range(len(starts["labels"])):
+            if learned:
+                chain.set_base(starts["base"][i])
             chain.set_state(*(starts[name][i] for name in names))
             chain.iterate(iterations)
-            for name in names:
+            for name in finals:
                 finals[name][i] = getattr(chain, name)
         return finals
 

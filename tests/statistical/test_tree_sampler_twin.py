@@ -21,9 +21,16 @@ def both_chains(likelihood, X, prior, seed, labels, sampler):
     core, bits, state = frozen_chain(model, X, labels, seed, sampler)
     rng = np.random.Generator(np.random.PCG64())
     twin = TreeChain(model, X, state["labels"], rng, guide=core.guide(), **moves_of(sampler))
-    twin.set_state(**state)
+    put_into(twin, state)
     rng.bit_generator.state = bits.state
     return core, twin, model.likelihood.row_constants(X).sum()
+
+
+def put_into(chain, state):
+    """Put a chain into a state; then clusters are listed in order of appearance."""
+    if "base" in state:
+        chain.set_base(state["base"])
+    chain.set_state(**{name: value for name, value in state.items() if name != "base"})
 
 
 def frozen_chain(model, X, labels, seed, sampler):
@@ -32,7 +39,7 @@ def frozen_chain(model, X, labels, seed, sampler):
     core = make_chain(model, X, np.asarray(labels, dtype=np.int32), bits, sampler)
     core.freeze()
     state = core.state()
-    core.set_state(**state)  # clusters are listed in order of appearance, as the twin has them
+    put_into(core, state)
     return core, bits, state
 
 
@@ -109,7 +116,7 @@ def chains_of_leaves(likelihood, X, prior, seed, sampler):
     labels = state["labels"][leaves.leaf_of_row]
     twin = TwinOfLeaves(model, X, labels, rng, guide=guide, **moves_of(sampler))
     twin.first = np.unique(leaves.leaf_of_row, return_index=True)[1]
-    twin.set_state(**state | {"labels": labels})
+    put_into(twin, state | {"labels": labels})
     rng.bit_generator.state = bits.state
     return core, twin, leaves.log_constants.sum()
 

@@ -71,6 +71,15 @@ class GibbsChain:
         self.parameters.log_u, self.parameters.log_alpha = float(log_u), float(log_alpha)
         self.parameters.sigma, self.parameters.theta = float(sigma), float(theta)
 
+    def set_base(self, base: FloatArray) -> None:
+        """Put the learned parameters of the base measure where they should be."""
+        self.family.set_base(base)
+
+    @property
+    def base(self) -> FloatArray:
+        """The learned parameters of the base measure, a flat vector."""
+        return self.family.base
+
     @property
     def labels(self) -> IntArray:
         """The clusters of the rows, numbered in order of appearance."""
@@ -101,7 +110,12 @@ class GibbsChain:
         for _ in range(iterations):
             for i in self._rows_to_visit():
                 self._visit(int(i))
-            update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
+            self._update_parameters()
+
+    def _update_parameters(self) -> None:
+        """Move ``u`` and the prior's parameters, then those of the base measure."""
+        update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
+        self.family.update_base(self.stats, self.stream)
 
     def _rows_to_visit(self) -> IntArray:
         if not self.subset:

@@ -15,7 +15,7 @@ import numpy as np
 
 from mixwood._support.types import Data
 from mixwood.model import Mixture
-from mixwood.reference.families import dense, family_of
+from mixwood.reference.families import Family, dense, family_of
 from mixwood.reference.priors import Parameters, log_kappa, psi
 
 __all__ = ["Forest", "Tree"]
@@ -70,6 +70,8 @@ class Forest:
         ``u``, ``alpha``, ``sigma`` and ``theta``, which stay as they are.
     rule : {"balanced", "paper"}
         How an item finds its place in a tree, and which trees are the nearest to be joined.
+    family : Family, optional
+        With the base measure of the potentials, if that is learned; else it is at its start.
 
     Examples
     --------
@@ -82,10 +84,15 @@ class Forest:
     """
 
     def __init__(
-        self, model: Mixture, X: Data, parameters: Parameters, rule: str = "balanced"
+        self,
+        model: Mixture,
+        X: Data,
+        parameters: Parameters,
+        rule: str = "balanced",
+        family: Family[Any] | None = None,
     ) -> None:
         self.model, self.X, self.parameters, self.rule = model, dense(X), parameters, rule
-        self.family = family_of(model.likelihood)
+        self.family = family_of(model.likelihood) if family is None else family
         self.trees: list[Tree] = []
         rows = range(len(self.X))
         self.log_alone = np.array([self.leaf(row).log_marginal for row in rows])

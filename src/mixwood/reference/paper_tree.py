@@ -22,7 +22,7 @@ from mixwood._support.types import Data, FloatArray
 from mixwood.model import Mixture
 from mixwood.reference.gibbs import GibbsChain
 from mixwood.reference.hierarchical_clustering import Forest, Tree
-from mixwood.reference.priors import softplus, update_parameters
+from mixwood.reference.priors import softplus
 
 __all__ = [
     "PaperTreeChain",
@@ -179,7 +179,7 @@ class PaperTreeChain(GibbsChain):
         super().__init__(model, X, labels, rng)
         self.global_moves, self.depth, self.local_moves = global_moves, depth, local_moves
         self.log_ratios: dict[str, list[float]] = {"split": [], "merge": []}
-        self.seq_insert = SeqInsert(model, X, self.parameters, rule="paper")
+        self.seq_insert = SeqInsert(model, X, self.parameters, "paper", self.family)
         self._grow()
 
     def _grow(self) -> None:
@@ -201,6 +201,11 @@ class PaperTreeChain(GibbsChain):
         super().set_state(labels, log_u, log_alpha, sigma, theta)
         self._grow()
 
+    def set_base(self, base: FloatArray) -> None:
+        """Put the base measure where it should be; the trees stay, with other potentials."""
+        super().set_base(base)
+        self.trees = [self.seq_insert.again(tree) for tree in self.trees]
+
     def iterate(self, iterations: int = 1) -> None:
         """Make the global moves, one local sweep, and move the parameters."""
         for _ in range(iterations):
@@ -208,7 +213,7 @@ class PaperTreeChain(GibbsChain):
                 self.global_move()
             if self.local_moves:
                 self.local_move()
-            update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
+            self._update_parameters()
             self.trees = [self.seq_insert.again(tree) for tree in self.trees]
 
     # --- global moves

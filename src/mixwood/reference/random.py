@@ -7,7 +7,7 @@ seed both give the same draws.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import floor, log, sqrt
+from math import exp, floor, log, sqrt
 
 import numpy as np
 
@@ -74,6 +74,32 @@ class Stream:
             w = self.positive_uniform()
             if log(w) < 0.5 * x * x + d - d * v + d * log(v):
                 return log(d) + log(v)
+
+    def gamma_above(self, shape: float, rate: float, least: float) -> float:
+        """Draw a Gamma(`shape`, `rate`) of a shape of at least 1 that is not below `least`.
+
+        Above the mode, an exponential of the density's slope at `least` is thinned.
+        """
+        if least <= (shape - 1) / rate:
+            while True:
+                x = exp(self.log_gamma_draw(shape)) / rate
+                if x >= least:
+                    return x
+        slope = rate - (shape - 1) / least
+        while True:
+            x = least + self.exponential() / slope
+            bound = (shape - 1) * (log(x / least) - (x - least) / least)
+            if log(self.positive_uniform()) <= bound:
+                return x
+
+    def wishart_root(self, d: int, nu: float) -> FloatArray:
+        """Draw a lower triangular ``T`` with ``T'T ~ Wishart(I, nu)``, by Bartlett, in reverse."""
+        root = np.zeros((d, d))
+        for j in range(d):
+            root[j, j] = sqrt(2 * exp(self.log_gamma_draw((nu - (d - 1 - j)) / 2)))
+            for i in range(j + 1, d):
+                root[i, j] = self.normal()
+        return root
 
     def pick(self, log_weights: FloatArray) -> int:
         """Draw an index with probability proportional to ``exp(log_weights)``."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import e, exp, expm1, lgamma, log, log1p
 
 import numpy as np
 
 from mixwood.reference.gibbs import GibbsChain
-from mixwood.reference.priors import log_new_weight, update_parameters
+from mixwood.reference.priors import log_new_weight
 from mixwood.reference.random import Stream
 
 __all__ = ["SliceChain", "jumps_above"]
@@ -24,11 +24,13 @@ class SliceChain(GibbsChain):
         """Sweep over the rows, then move the parameters."""
         for _ in range(iterations):
             self._sweep()
-            update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
+            self._update_parameters()
 
     def _sweep(self) -> None:
-        jumps = [self.cluster_jump(size) for size in self.sizes]
-        slices = np.array([self.stream.uniform() * jumps[c] for c in self.assignment])
+        clusters = list(dict.fromkeys(self.assignment.tolist()))  # in order of appearance
+        jumps = [self.cluster_jump(self.sizes[c]) for c in clusters]
+        jump_of = dict(zip(clusters, jumps, strict=True))
+        slices = np.array([self.stream.uniform() * jump_of[c] for c in self.assignment.tolist()])
         active = np.flatnonzero(slices >= self.floor())
         if len(active) == 0:
             return
@@ -38,14 +40,36 @@ class SliceChain(GibbsChain):
         atoms = {}
         for j in order:
             if jumps[j] > least:
-                stat = self.stats[j] if j < len(self.stats) else self.family.empty()
+                stat = self.stats[clusters[j]] if j < len(clusters) else self.family.empty()
                 atoms[j] = self.family.draw_atom(stat, self.stream)
-        labels = self.assignment.copy()
+        choices = {}
         for i in active:
             allowed = [j for j in order if jumps[j] > slices[i]]
             weights = np.array([atoms[j](self.X[i]) for j in allowed])
-            labels[i] = allowed[self.stream.pick(weights)]
-        self._set_labels(labels)  # clusters in order of appearance
+            choices[int(i)] = allowed[self.stream.pick(weights)]
+        rows = sorted(choices, key=lambda i: -slices[i])
+        self._move_rows([(i, choices[i]) for i in rows], dict(enumerate(clusters)))
+
+    def _move_rows(self, moves: Sequence[tuple[int, int]], cluster_of: dict[int, int]) -> None:
+        """Move rows to atoms, one after the other; `cluster_of` says where those have rows."""
+        for i, atom in moves:
+            old = int(self.assignment[i])
+            if cluster_of.get(atom) == old:
+                continue
+            if atom not in cluster_of:
+                cluster_of[atom] = len(self.sizes)
+                self.sizes.append(0)
+                self.stats.append(self.family.empty())
+            self.assignment[i] = cluster_of[atom]
+            self.sizes[cluster_of[atom]] += 1
+            self.sizes[old] -= 1
+            if self.sizes[old] == 0:
+                last = len(self.sizes) - 1
+                self._remove(old)
+                kept = {j: c for j, c in cluster_of.items() if c != old}
+                cluster_of = {j: old if c == last else c for j, c in kept.items()}
+        clusters = range(len(self.sizes))
+        self.stats = [self.family.of(self.X[self.assignment == c]) for c in clusters]
 
     def cluster_jump(self, size: int) -> float:
         """Draw the jump of a cluster, ``Gamma(|c| - sigma, 1)``."""

@@ -16,7 +16,6 @@ from mixwood._support.types import Data, FloatArray
 from mixwood.model import Mixture
 from mixwood.reference.families import Family
 from mixwood.reference.gibbs import GibbsChain
-from mixwood.reference.priors import update_parameters
 from mixwood.reference.random import Stream
 
 __all__ = ["GuideTree", "TreeChain", "TwoSides", "node_laws"]
@@ -219,7 +218,7 @@ class TreeChain(GibbsChain):
                 self.split_or_merge(self.draw_pair())
             for leaf in [self.next_leaf() for _ in range(self.leaf_moves)]:
                 self.move_block(leaf)
-            update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
+            self._update_parameters()
 
     # --- which node: nothing here may look at the partition
 

@@ -3,7 +3,7 @@
 from mixwood.testing.enumeration import ExactPosterior, all_partitions, enumerate_posterior
 from mixwood.testing.family_check import FamilyReport, check_family
 from mixwood.testing.goodness import FitTest, LongChainTest, goodness_of_fit, long_chain_test
-from mixwood.testing.joint import JointTest, joint_distribution_test
+from mixwood.testing.joint import JointTest, base_update_test, joint_distribution_test
 from mixwood.testing.seeds import seed_of
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "JointTest",
     "LongChainTest",
     "all_partitions",
+    "base_update_test",
     "check_family",
     "enumerate_posterior",
     "goodness_of_fit",

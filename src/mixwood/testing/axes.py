@@ -17,7 +17,15 @@ from mixwood import hyper
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.priors.expected import gamma_points
 
-__all__ = ["Axis", "fixed_axis", "gamma_axis", "log_u_axis", "sigma_axis"]
+__all__ = [
+    "Axis",
+    "BoundedAxis",
+    "bounded_axis",
+    "fixed_axis",
+    "gamma_axis",
+    "log_u_axis",
+    "sigma_axis",
+]
 
 #: how far down, in logs, a density is followed
 _DEPTH = 32.0
@@ -121,3 +129,51 @@ def log_u_axis(end: float, step: float = 0.02) -> Axis:
     return Axis(
         x, 2 * np.sinh(x), log_weight, lambda x: 2 * np.sinh(x), lambda v: np.arcsinh(v / 2)
     )
+
+
+@dataclass(frozen=True)
+class BoundedAxis:
+    """Points of one coordinate whose densities may end abruptly: there Simpson's rule is used.
+
+    Attributes
+    ----------
+    points : array
+        Equally spaced, an odd number of them.
+    log_density : array
+        That of the coordinate under its prior, but for a constant.
+    """
+
+    points: FloatArray
+    log_density: FloatArray
+
+    @property
+    def weights(self) -> FloatArray:
+        """What the points count for in an integral."""
+        weights = np.where(np.arange(len(self.points)) % 2, 4.0, 2.0)
+        weights[[0, -1]] = 1.0
+        return np.asarray(weights * (self.points[1] - self.points[0]) / 3)
+
+    def cdf(self, density: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the probability below `values` under a density that is known at the points."""
+        integral = CubicSpline(self.points, density).antiderivative()
+        where = np.clip(values, self.points[0], self.points[-1])
+        return np.asarray(integral(where) / integral(self.points[-1]))
+
+    def draw(self, density: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw from a density that is known at the points."""
+        fine = np.linspace(self.points[0], self.points[-1], 16 * len(self.points))
+        return np.interp(rng.random(size), np.maximum.accumulate(self.cdf(density, fine)), fine)
+
+    def interpolate(self, values: FloatArray, rng: np.random.Generator) -> IntArray:
+        """Return for each value one of its two neighbouring points, the nearer more often."""
+        position = (values - self.points[0]) / (self.points[1] - self.points[0])
+        index = np.floor(position + rng.random(len(values))).astype(np.int64)
+        return np.asarray(np.clip(index, 0, len(self.points) - 1))
+
+
+def bounded_axis(
+    log_density: Callable[[FloatArray], FloatArray], low: float, high: float, step: float
+) -> BoundedAxis:
+    """Return an axis from `low` to `high` with steps of at most `step`."""
+    points = np.linspace(low, high, 2 * int(np.ceil((high - low) / (2 * step))) + 1)
+    return BoundedAxis(points, log_density(points))

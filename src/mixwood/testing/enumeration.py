@@ -15,6 +15,7 @@ from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
 from mixwood.reference.families import dense, family_of
+from mixwood.testing.bases import BaseLaw, base_law
 from mixwood.testing.parameters import ParameterLaw, State, parameter_law
 
 __all__ = ["ExactPosterior", "all_partitions", "cluster_sizes", "enumerate_posterior"]
@@ -95,7 +96,8 @@ class ExactPosterior:
     partitions : array of shape (P, n)
         Labels in order of appearance.
     probabilities : array of shape (P,)
-        Their posterior probabilities, u and every random parameter integrated out.
+        Their posterior probabilities, u, every random parameter and a learned base measure
+        integrated out.
     log_evidence : float
         ``log p(X)``, the sum over these partitions.
     model : Mixture
@@ -109,6 +111,7 @@ class ExactPosterior:
     parameters: ParameterLaw = field(repr=False)
     shapes: tuple[tuple[int, ...], ...] = field(repr=False)
     shape_of: IntArray = field(repr=False)
+    bases: BaseLaw | None = field(repr=False, default=None)
 
     def index_of(self, labels: Any) -> IntArray:
         """Return the row of `partitions` that each row of `labels` is, however it is named."""
@@ -159,7 +162,8 @@ class ExactPosterior:
         -------
         dict
             ``labels`` (size, n) and ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (size,);
-            sigma is 0 for the Dirichlet process, theta is 0 except for Pitman-Yor.
+            sigma is 0 for the Dirichlet process, theta is 0 except for Pitman-Yor. Where it is
+            learned, the base measure: ``base`` (size, base_size).
         """
         index = rng.choice(len(self.probabilities), size=size, p=self.probabilities)
         state: dict[str, NDArray[Any]] = {"labels": self.partitions[index]}
@@ -171,21 +175,35 @@ class ExactPosterior:
             drawn = self.parameters.draw(self.shapes[k], len(chosen), rng)
             for name, values in drawn.items():
                 state[name][chosen] = values
+        if self.bases is not None:
+            state["base"] = np.tile(self.bases.start, (size, 1))
+            for k in np.unique(index):
+                chosen = np.flatnonzero(index == k)
+                drawn_bases = self.bases.draw(self.partitions[k], len(chosen), rng)
+                state["base"][chosen] = drawn_bases
         return state
 
     def parameter_cdf(self, state: State) -> dict[str, FloatArray]:
         """Return the probability integral transforms of the random parameters given Pi.
 
         Each is uniform if the states come from the posterior; `ParameterLaw.transforms`
-        says which is marginal over what. A fixed parameter has none.
+        says which is marginal over what. A fixed parameter has none. Those of a learned base
+        measure are marginal over each other.
         """
-        shape_index = self.shape_of[self.index_of(state["labels"])]
+        index = self.index_of(state["labels"])
+        shape_index = self.shape_of[index]
         result: dict[str, FloatArray] = {}
         for k in np.unique(shape_index):
             chosen = np.flatnonzero(shape_index == k)
             part = {name: np.asarray(values)[chosen] for name, values in state.items()}
             for name, values in self.parameters.transforms(self.shapes[k], part).items():
                 result.setdefault(name, np.empty(len(shape_index)))[chosen] = values
+        if self.bases is not None:
+            for k in np.unique(index):
+                chosen = np.flatnonzero(index == k)
+                own = self.bases.transforms(self.partitions[k], np.asarray(state["base"])[chosen])
+                for name, values in own.items():
+                    result.setdefault(name, np.empty(len(index)))[chosen] = values
         return result
 
 
@@ -197,7 +215,8 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
     model : Mixture
         Open parameters of its likelihood are taken from `X`, as `mixwood.sample` does.
     X : array
-        At most 8 rows.
+        At most 8 rows. A learned base measure of real columns has one column (that of
+        `mixwood.SphericalGaussian` any number), and is integrated out on a grid.
 
     Returns
     -------
@@ -218,7 +237,12 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
     shapes, shape_of = _shapes(partitions)
     parameters = parameter_law(model.prior, partitions.shape[1])
     log_prior = np.array([parameters.log_probability(sizes) for sizes in shapes])
-    log_joint = log_prior[shape_of] + _log_likelihoods(model.likelihood, checked, partitions)
+    bases = base_law(model.likelihood, checked)
+    if bases is None:
+        log_likelihoods = _log_likelihoods(model.likelihood, checked, partitions)
+    else:
+        log_likelihoods = np.array([bases.log_likelihood(labels) for labels in partitions])
+    log_joint = log_prior[shape_of] + log_likelihoods
     log_evidence = float(logsumexp(log_joint))
     probabilities = np.exp(log_joint - log_evidence)
     return ExactPosterior(
@@ -229,6 +253,7 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
         parameters,
         shapes,
         shape_of,
+        bases,
     )
 
 

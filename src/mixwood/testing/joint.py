@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,24 +11,29 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from mixwood._support.checks import whole_number
-from mixwood._support.types import Data, FloatArray
+from mixwood._support.labels import in_order_of_appearance
+from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
-from mixwood.priors import Prior
+from mixwood.priors import DirichletProcess
 from mixwood.reference.families import dense, family_of
+from mixwood.testing.base_functions import RELATION, base_functions
 
-__all__ = ["JointTest", "joint_distribution_test"]
+__all__ = ["JointTest", "base_update_test", "joint_distribution_test"]
 
-#: one state: labels (n,) and the numbers log_u, log_alpha, sigma, theta
+#: one state: labels (n,), the numbers log_u, log_alpha, sigma, theta, and base (base_size,)
 SingleState = dict[str, Any]
 
 #: takes (model, data, state, generator) and returns the state some iterations later
 Step = Callable[[Mixture, Data, SingleState, np.random.Generator], Mapping[str, Any]]
 
+#: takes (likelihood, data, labels, base, generator) and returns the base after an update
+BaseStep = Callable[[Likelihood, Data, IntArray, FloatArray, np.random.Generator], FloatArray]
+
 
 @dataclass(frozen=True)
 class JointTest:
-    """What `joint_distribution_test` found: a p-value for each function of the state."""
+    """What a test found: a p-value for each function of state and data that was compared."""
 
     p_values: Mapping[str, float]
     replicates: int
@@ -57,7 +62,8 @@ def joint_distribution_test(
     compared with those of fresh draws from the prior: counts by a chi-square test of their
     contingency table, the others by a two-sample Kolmogorov-Smirnov test.
 
-    Unlike enumeration, it reaches any `n`, and it sees the hyperparameters, too.
+    Unlike enumeration, it reaches any `n`, and it sees the hyperparameters, too. A base measure
+    that is learned is drawn from its hyperprior, and is part of the state.
 
     Parameters
     ----------
@@ -75,7 +81,7 @@ def joint_distribution_test(
     step : callable, optional
         Used instead of the compiled `sampler`: takes (model, X, state, rng) and returns the
         state after some iterations; a state is a dict of ``labels``, ``log_u``,
-        ``log_alpha``, ``sigma`` and ``theta``.
+        ``log_alpha``, ``sigma``, ``theta`` and ``base``.
 
     Returns
     -------
@@ -86,25 +92,86 @@ def joint_distribution_test(
     rng = np.random.default_rng(seed)
     advance = step or _compiled_step(sampler, iterations)
     finals = []
-    for start in _prior_states(model.prior, n, replicates, rng):
-        state, X = start, model.likelihood.simulate(start["labels"], rng)
+    for start in _prior_states(model, n, replicates, rng):
+        state, X = start, _data(model.likelihood, start, rng)
         for _ in range(rounds):
             state = {**state, **advance(model, X, state, rng)}
-            labels = np.asarray(state["labels"], dtype=np.int64)
-            X = model.likelihood.simulate(labels, rng)
+            X = _data(model.likelihood, state, rng)
         finals.append(_functions(model, X, state))
     fresh = [
-        _functions(model, model.likelihood.simulate(state["labels"], rng), state)
-        for state in _prior_states(model.prior, n, replicates, rng)
+        _functions(model, _data(model.likelihood, state, rng), state)
+        for state in _prior_states(model, n, replicates, rng)
     ]
-    p_values = {
-        name: _compare(
-            np.array([values[name] for values in finals]),
-            np.array([values[name] for values in fresh]),
-        )
-        for name in fresh[0]
-    }
-    return JointTest(p_values, replicates)
+    return _compared(finals, fresh)
+
+
+def base_update_test(
+    likelihood: Likelihood,
+    labels: Any,
+    *,
+    replicates: int = 2000,
+    applications: int = 3,
+    seed: Any = 0,
+    update: BaseStep | None = None,
+) -> JointTest:
+    """Test the update of a learned base measure alone, for a partition that stays.
+
+    Each replicate draws a base measure from its hyperprior and data given that, then updates
+    the base measure `applications` times given the data. If the update is right, base and data
+    have the law that they had, so functions of both are compared with those of fresh pairs. The
+    data are not drawn again, or what the base has to do with them would be forgotten.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        With every parameter explicit, as in `joint_distribution_test`.
+    labels : array of n integers
+        The cluster of each row.
+    replicates, applications : int
+        How many data sets, and updates with each.
+    seed : None, int, SeedSequence or Generator
+        Where the randomness comes from.
+    update : callable, optional
+        Used instead of the compiled update: takes (likelihood, X, labels, base, rng) and returns
+        the base after one update.
+
+    Returns
+    -------
+    JointTest
+    """
+    _check_explicit(likelihood)
+    labels, rng = in_order_of_appearance(labels), np.random.default_rng(seed)
+
+    def functions(updates: int) -> list[dict[str, float | int]]:
+        found = []
+        for _ in range(replicates):
+            base = likelihood.draw_base(rng)
+            X = likelihood.simulate(labels, rng, base)
+            if update is None and updates:
+                base = _compiled_updates(likelihood, X, labels, base, rng, updates)
+            elif update is not None:
+                for _ in range(updates):
+                    base = update(likelihood, X, labels, base, rng)
+            found.append(_data_functions(likelihood, X, labels, base))
+        return found
+
+    return _compared(functions(applications), functions(0))
+
+
+def _compared(
+    finals: Sequence[Mapping[str, float | int]], fresh: Sequence[Mapping[str, float | int]]
+) -> JointTest:
+    p_values = {}
+    for name in fresh[0]:
+        a, b = (np.array([values[name] for values in part]) for part in (finals, fresh))
+        relation = name.endswith(RELATION)
+        p_values[name] = _compare_means(a, b) if relation else _compare(a, b)
+    return JointTest(p_values, len(finals))
+
+
+def _data(likelihood: Likelihood, state: SingleState, rng: np.random.Generator) -> Data:
+    labels = np.asarray(state["labels"], dtype=np.int64)
+    return likelihood.simulate(labels, rng, state["base"])
 
 
 def _check_explicit(likelihood: Likelihood) -> None:
@@ -116,10 +183,11 @@ def _check_explicit(likelihood: Likelihood) -> None:
         )
 
 
-def _prior_states(prior: Prior, n: int, size: int, rng: np.random.Generator) -> list[SingleState]:
-    draws = prior.draw(n, size, rng)
+def _prior_states(model: Mixture, n: int, size: int, rng: np.random.Generator) -> list[SingleState]:
+    draws = model.prior.draw(n, size, rng)
     names = ("labels", "log_u", "log_alpha", "sigma", "theta")
-    return [{name: getattr(draws, name)[i] for name in names} for i in range(size)]
+    states = [{name: getattr(draws, name)[i] for name in names} for i in range(size)]
+    return [{**state, "base": model.likelihood.draw_base(rng)} for state in states]
 
 
 def _compiled_step(sampler: Any, iterations: int) -> Step:
@@ -135,10 +203,29 @@ def _compiled_step(sampler: Any, iterations: int) -> Step:
         chain = make_chain(model, X, one, rng.bit_generator, as_sampler(sampler))
         chain.freeze()
         chain.set_state(labels, *values)
+        chain.set_base(state["base"])
         chain.iterate(iterations)
         return chain.state()
 
     return step
+
+
+def _compiled_updates(
+    likelihood: Likelihood,
+    X: Data,
+    labels: IntArray,
+    base: FloatArray,
+    rng: np.random.Generator,
+    updates: int,
+) -> FloatArray:
+    from mixwood.core import make_chain  # the compiled core: only when asked
+    from mixwood.samplers import Gibbs
+
+    model = Mixture(likelihood, DirichletProcess(1.0))
+    chain = make_chain(model, X, labels.astype(np.int32), rng.bit_generator, Gibbs())
+    chain.set_base(base)
+    chain.update_base(updates)
+    return np.asarray(chain.state()["base"])
 
 
 def _functions(model: Mixture, X: Data, state: SingleState) -> dict[str, float | int]:
@@ -149,23 +236,28 @@ def _functions(model: Mixture, X: Data, state: SingleState) -> dict[str, float |
         "n_clusters": len(sizes),
         "largest": int(sizes.max()),
         "log_u": float(state["log_u"]),
-        "log_likelihood": _log_likelihood(model.likelihood, X, state["labels"]),
     }
     random = map(prior.core_name, prior.random_parameters)
     values |= {name: float(state[name]) for name in random}
-    return values
+    return values | _data_functions(model.likelihood, X, state["labels"], state["base"])
 
 
-def _log_likelihood(likelihood: Likelihood, X: Data, labels: NDArray[Any]) -> float:
-    """Return ``sum_c log P(X_c)``."""
+def _data_functions(
+    likelihood: Likelihood, X: Data, labels: NDArray[Any], base: FloatArray
+) -> dict[str, float | int]:
+    """Return ``sum_c log P(X_c)``, and functions of a learned base measure and the data."""
+    clusters = np.unique(labels)
     try:
         family = family_of(likelihood)
     except TypeError:
         bound = likelihood.bind(X)
-        parts = [bound.log_marginal(np.flatnonzero(labels == c)) for c in np.unique(labels)]
-        return float(sum(parts) + likelihood.row_constants(X).sum())
+        parts = [bound.log_marginal(np.flatnonzero(labels == c)) for c in clusters]
+        return {"log_likelihood": float(sum(parts) + likelihood.row_constants(X).sum())}
+    family.set_base(base)
     table = dense(X)
-    return sum(family.log_marginal(family.of(table[labels == c])) for c in np.unique(labels))
+    stats = [family.of(table[labels == c]) for c in clusters]
+    log_likelihood = sum(family.log_marginal(stat) for stat in stats)
+    return {"log_likelihood": log_likelihood, **base_functions(family, stats)}
 
 
 def _compare(a: FloatArray, b: FloatArray) -> float:
@@ -181,6 +273,11 @@ def _compare(a: FloatArray, b: FloatArray) -> float:
     )
     table = _pool_columns(table, least=50)
     return 1.0 if table.shape[1] < 2 else float(stats.chi2_contingency(table).pvalue)
+
+
+def _compare_means(a: FloatArray, b: FloatArray) -> float:
+    """Return the p-value of "same mean", by the t-test of Welch."""
+    return float(stats.ttest_ind(a, b, equal_var=False).pvalue)
 
 
 def _pool_columns(table: NDArray[np.int64], least: int) -> NDArray[np.int64]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from mixwood._support.types import Data, FloatArray
+from mixwood.reference.base.base import LearnedBase
 from mixwood.reference.random import Stream
 
 __all__ = ["Density", "Family", "S", "dense"]
@@ -28,6 +29,23 @@ class Family(ABC, Generic[S]):
 
     #: whether rows are samples of any size, which weigh as much as they count
     has_row_totals: ClassVar[bool] = False
+
+    #: what is learned of the base measure; None where its parameters are fixed
+    learned: LearnedBase[S] | None = None
+    #: the parameters of the base measure that are learned, as a flat vector
+    base: FloatArray = np.empty(0)
+
+    def set_base(self, base: FloatArray) -> None:
+        """Take on the parameters of the base measure that a vector holds.
+
+        Statistics do not depend on them: those at hand stay right.
+        """
+        self.base = np.array(base, dtype=np.float64)
+
+    def update_base(self, stats: Sequence[S], stream: Stream) -> None:
+        """Move the parameters of the base measure that are learned, given the clusters."""
+        if self.learned is not None:
+            self.set_base(self.learned.update(stats, self.base, stream))
 
     @abstractmethod
     def empty(self) -> S:

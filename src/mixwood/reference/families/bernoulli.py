@@ -7,6 +7,7 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
+from mixwood.reference.base.bernoulli import BernoulliBase
 from mixwood.reference.families.base import Density
 from mixwood.reference.families.counts import CountFamily, Counts, log_dirichlet
 from mixwood.reference.random import Stream
@@ -19,7 +20,18 @@ class Bernoulli(CountFamily):
 
     def __init__(self, likelihood: likelihoods.Bernoulli) -> None:
         assert likelihood.columns is not None
-        self.a, self.b, self.columns = likelihood.a, likelihood.b, likelihood.columns
+        self.columns = likelihood.columns
+        if isinstance(likelihood.a, float):
+            self.a = np.full(self.columns, likelihood.a)
+            self.b = np.full(self.columns, likelihood.b)
+        else:
+            self.learned = BernoulliBase(likelihood)
+            self.set_base(likelihood.start_base())
+
+    def set_base(self, base: FloatArray) -> None:
+        super().set_base(base)
+        if self.learned is not None:
+            self.a = self.b = np.exp(base)
 
     def empty(self) -> Counts:
         return Counts(np.zeros(self.columns), np.zeros(self.columns), 0.0)

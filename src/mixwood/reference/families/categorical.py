@@ -7,6 +7,7 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
+from mixwood.reference.base.categorical import CategoricalBase
 from mixwood.reference.families.base import Density
 from mixwood.reference.families.counts import CountFamily, Counts, log_dirichlet
 from mixwood.reference.random import Stream
@@ -23,8 +24,17 @@ class Categorical(CountFamily):
     """
 
     def __init__(self, likelihood: likelihoods.Categorical) -> None:
-        self.beta = likelihood.beta
         self.n_categories = np.array(likelihood.n_categories)
+        if isinstance(likelihood.beta, float):
+            self.beta = np.full(len(self.n_categories), likelihood.beta)
+        else:
+            self.learned = CategoricalBase(likelihood)
+            self.set_base(likelihood.start_base())
+
+    def set_base(self, base: FloatArray) -> None:
+        super().set_base(base)
+        if self.learned is not None:
+            self.beta = np.exp(base)
 
     def empty(self) -> Counts:
         return Counts(
@@ -41,12 +51,13 @@ class Categorical(CountFamily):
         mass = self.n_categories * self.beta
         value = np.sum(gammaln(mass) - gammaln(mass + stat.n))
         # a category beyond a column's last has count 0, hence contributes 0
-        return float(value + np.sum(gammaln(self.beta + stat.total) - gammaln(self.beta)))
+        beta = self.beta[:, None]
+        return float(value + np.sum(gammaln(beta + stat.total) - gammaln(beta)))
 
     def draw_atom(self, stat: Counts, stream: Stream) -> Density:
         """In each column the categories' probabilities, ``Dirichlet(beta + N_l)``."""
-        columns = zip(stat.total, self.n_categories, strict=True)
-        logs = [log_dirichlet(self.beta + counts[:n], stream) for counts, n in columns]
+        columns = zip(self.beta, stat.total, self.n_categories, strict=True)
+        logs = [log_dirichlet(beta + counts[:n], stream) for beta, counts, n in columns]
 
         def log_density(row: FloatArray) -> float:
             present = zip(logs, row, strict=True)

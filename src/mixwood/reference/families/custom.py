@@ -7,6 +7,7 @@ import numpy as np
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
 from mixwood.likelihoods.compiled import plain_function
+from mixwood.reference.base.custom import CustomBase
 from mixwood.reference.families.base import Family
 from mixwood.reference.families.counts import Counts
 
@@ -21,6 +22,13 @@ class Custom(Family[Counts]):
         self.accumulate = plain_function(likelihood.accumulate)
         self.plain_log_marginal = plain_function(likelihood.log_marginal)
         self.row_constant = plain_function(likelihood.row_constant)
+        if likelihood.base_size:
+            self.learned = CustomBase(likelihood, self._log_marginal)
+        self.set_base(likelihood.start_base())
+
+    def set_base(self, base: FloatArray) -> None:
+        super().set_base(base)
+        self.parameters = self.likelihood.values(base)
 
     def empty(self) -> Counts:
         return Counts(np.zeros(1), np.zeros(self.likelihood.stat_dim), 0.0)
@@ -39,7 +47,10 @@ class Custom(Family[Counts]):
         return Counts(a.n + b.n, a.total + b.total, a.log_constant + b.log_constant)
 
     def log_marginal(self, stat: Counts) -> float:
+        return self._log_marginal(stat, self.parameters)
+
+    def _log_marginal(self, stat: Counts, parameters: FloatArray) -> float:
         if stat.n[0] == 0:
             return 0.0
-        given = self.likelihood.parameters
-        return float(self.plain_log_marginal(stat.n[0], stat.total, given)) + stat.log_constant
+        value = float(self.plain_log_marginal(stat.n[0], stat.total, parameters))
+        return value + stat.log_constant

@@ -9,6 +9,8 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
+from mixwood.likelihoods.learned import LearnedScale
+from mixwood.reference.base.diagonal_gaussian import DiagonalGaussianBase
 from mixwood.reference.families.base import Density, Family
 from mixwood.reference.families.gaussian import Moments
 from mixwood.reference.random import Stream
@@ -26,8 +28,19 @@ class DiagonalGaussian(Family[Moments]):
     """
 
     def __init__(self, likelihood: likelihoods.DiagonalGaussian) -> None:
-        self.r, self.nu = likelihood.r, likelihood.nu
-        self.mean, self.scale = likelihood.mean, likelihood.scale
+        self.mean = likelihood.mean
+        if isinstance(likelihood.scale, LearnedScale):
+            self.learned: DiagonalGaussianBase | None = DiagonalGaussianBase(likelihood)
+            self.set_base(likelihood.start_base())
+        else:
+            self.r, self.nu = np.full(len(self.mean), likelihood.r), likelihood.nu
+            self.scale = likelihood.scale
+
+    def set_base(self, base: FloatArray) -> None:
+        super().set_base(base)
+        if self.learned is not None:
+            self.r, self.nu = self.learned.r(base), self.learned.nu(base)
+            self.scale = self.learned.psi(base) * self.learned.units**2
 
     def empty(self) -> Moments:
         zeros = np.zeros(len(self.mean))
@@ -68,7 +81,7 @@ class DiagonalGaussian(Family[Moments]):
         precision, mean = np.empty(d), np.empty(d)
         for j in range(d):
             precision[j] = exp(stream.log_gamma_draw((self.nu + n[j]) / 2)) * 2 / scale[j]
-            mean[j] = centre[j] + stream.normal() / sqrt((r + n[j]) * precision[j])
+            mean[j] = centre[j] + stream.normal() / sqrt((r[j] + n[j]) * precision[j])
         return normal_density(mean, precision)
 
 

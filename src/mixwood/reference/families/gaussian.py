@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, log, sqrt
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,8 @@ from scipy.special import multigammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
+from mixwood.likelihoods.learned import LearnedScale
+from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.families.base import Density, Family
 from mixwood.reference.random import Stream
 
@@ -34,9 +36,19 @@ class Gaussian(Family[Moments]):
     """
 
     def __init__(self, likelihood: likelihoods.Gaussian) -> None:
-        assert likelihood.nu is not None
-        self.r, self.nu = likelihood.r, likelihood.nu
-        self.mean, self.scale = likelihood.mean, likelihood.scale
+        self.mean = likelihood.mean
+        if isinstance(likelihood.scale, LearnedScale):
+            self.learned: GaussianBase | None = GaussianBase(likelihood)
+            self.set_base(likelihood.start_base())
+        else:
+            self.r, self.nu, self.scale = likelihood.r, likelihood.nu, likelihood.scale
+
+    def set_base(self, base: FloatArray) -> None:
+        super().set_base(base)
+        if self.learned is not None:
+            units, scale = self.learned.units, self.learned.unpacked(base)
+            self.r, self.nu = self.learned.r(scale), self.learned.nu(scale)
+            self.scale = self.learned.psi(scale) * np.outer(units, units)
 
     def empty(self) -> Moments:
         d = len(self.mean)
@@ -79,21 +91,11 @@ class Gaussian(Family[Moments]):
         n, d, r = stat.n, len(self.mean), self.r
         away = stat.mean - self.mean
         scale = self.scale + stat.scatter + np.outer(away, away) * (r * n / (r + n))
-        M = _wishart_root(d, self.nu + n, stream) @ np.linalg.inv(np.linalg.cholesky(scale))
+        M = stream.wishart_root(d, self.nu + n) @ np.linalg.inv(np.linalg.cholesky(scale))
         z = np.array([stream.normal() for _ in range(d)])
         mean = self.mean + away * n / (r + n) + np.linalg.solve(M, z) / sqrt(r + n)
         base = np.log(np.diag(M)).sum() - d / 2 * log(2 * np.pi)
         return lambda row: float(base - np.sum((M @ (row - mean)) ** 2) / 2)
-
-
-def _wishart_root(d: int, nu: float, stream: Stream) -> FloatArray:
-    """Draw a lower triangular ``T`` with ``T'T ~ Wishart(I, nu)``, by Bartlett, in reverse."""
-    root = np.zeros((d, d))
-    for j in range(d):
-        root[j, j] = sqrt(2 * exp(stream.log_gamma_draw((nu - (d - 1 - j)) / 2)))
-        for i in range(j + 1, d):
-            root[i, j] = stream.normal()
-    return root
 
 
 def _log_determinant(matrix: FloatArray) -> float:

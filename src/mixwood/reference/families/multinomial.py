@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import exp
+
 import numpy as np
 from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
+from mixwood.reference.base.multinomial import MultinomialBase
 from mixwood.reference.families.base import Density
 from mixwood.reference.families.counts import CountFamily, Counts, log_dirichlet
 from mixwood.reference.random import Stream
@@ -28,7 +31,17 @@ class Multinomial(CountFamily):
 
     def __init__(self, likelihood: likelihoods.Multinomial) -> None:
         assert likelihood.columns is not None
-        self.beta, self.columns = likelihood.beta, likelihood.columns
+        self.columns = likelihood.columns
+        if isinstance(likelihood.beta, float):
+            self.beta = likelihood.beta
+        else:
+            self.learned = MultinomialBase(likelihood)
+            self.set_base(likelihood.start_base())
+
+    def set_base(self, base: FloatArray) -> None:
+        super().set_base(base)
+        if self.learned is not None:
+            self.beta = exp(base[0])
 
     def empty(self) -> Counts:
         return Counts(np.zeros(1), np.zeros(self.columns), 0.0)

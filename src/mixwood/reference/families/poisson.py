@@ -7,6 +7,7 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
+from mixwood.reference.base.poisson import PoissonBase
 from mixwood.reference.families.base import Density
 from mixwood.reference.families.counts import CountFamily, Counts
 from mixwood.reference.random import Stream
@@ -23,7 +24,17 @@ class Poisson(CountFamily):
     """
 
     def __init__(self, likelihood: likelihoods.Poisson) -> None:
-        self.shape, self.rate = likelihood.shape, likelihood.rate
+        if isinstance(likelihood.shape, float):
+            self.shape, self.rate = np.full(len(likelihood.rate), likelihood.shape), likelihood.rate
+        else:
+            self.learned: PoissonBase | None = PoissonBase(likelihood)
+            self.set_base(likelihood.start_base())
+
+    def set_base(self, base: FloatArray) -> None:
+        super().set_base(base)
+        if self.learned is not None:
+            self.shape = np.exp(base)
+            self.rate = self.learned.rate(slice(None), self.shape)
 
     def empty(self) -> Counts:
         return Counts(np.zeros(len(self.rate)), np.zeros(len(self.rate)), 0.0)
@@ -40,6 +51,6 @@ class Poisson(CountFamily):
 
     def draw_atom(self, stat: Counts, stream: Stream) -> Density:
         """In each column the rate, ``Gamma(shape + N, rate + n)``."""
-        draws = np.array([stream.log_gamma_draw(self.shape + float(N)) for N in stat.total])
+        draws = np.array([stream.log_gamma_draw(float(a)) for a in self.shape + stat.total])
         logs = draws - np.log(self.rate + stat.n)
         return lambda row: float(np.nansum(row * logs - np.exp(logs)))

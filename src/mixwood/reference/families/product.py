@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,20 @@ class Product(Family[tuple[Any, ...]]):
             labels = key if isinstance(key, tuple) else (key,)
             self.parts.append(family_of(part))
             self.columns.append([likelihood.columns.index(label) for label in labels])
+
+        self.base = np.concatenate([part.base for part in self.parts])
+
+    def set_base(self, base: FloatArray) -> None:
+        """Give each part its own numbers, which come one part after the other."""
+        super().set_base(base)
+        ends = np.cumsum([len(part.base) for part in self.parts])
+        for part, own in zip(self.parts, np.split(self.base, ends[:-1]), strict=True):
+            part.set_base(own)
+
+    def update_base(self, stats: Sequence[tuple[Any, ...]], stream: Stream) -> None:
+        for p, part in enumerate(self.parts):
+            part.update_base([stat[p] for stat in stats], stream)
+        self.base = np.concatenate([part.base for part in self.parts])
 
     def entries(self, row: FloatArray) -> list[FloatArray | None]:
         """Return each part's columns of a row, None where all of them are missing."""

@@ -9,6 +9,8 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
+from mixwood.likelihoods.learned import LearnedScale
+from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase
 from mixwood.reference.families.base import Density, Family
 from mixwood.reference.families.diagonal_gaussian import normal_density
 from mixwood.reference.families.gaussian import Moments
@@ -27,8 +29,18 @@ class SphericalGaussian(Family[Moments]):
     """
 
     def __init__(self, likelihood: likelihoods.SphericalGaussian) -> None:
-        self.r, self.nu = likelihood.r, likelihood.nu
-        self.mean, self.scale = likelihood.mean, likelihood.scale
+        self.mean = likelihood.mean
+        if isinstance(likelihood.scale, LearnedScale):
+            self.learned: SphericalGaussianBase | None = SphericalGaussianBase(likelihood)
+            self.set_base(likelihood.start_base())
+        else:
+            self.r, self.nu, self.scale = likelihood.r, likelihood.nu, likelihood.scale
+
+    def set_base(self, base: FloatArray) -> None:
+        super().set_base(base)
+        if self.learned is not None:
+            self.r, self.nu = self.learned.r(base), self.learned.nu(base)
+            self.scale = self.learned.psi(base) * self.learned.variance
 
     def empty(self) -> Moments:
         return Moments(0, np.zeros(len(self.mean)), 0.0)

@@ -1,0 +1,66 @@
+"""Functions of a learned base measure, and of it and the data together, that tests compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mixwood._support.types import FloatArray
+from mixwood.likelihoods.learned import C0, TAU
+from mixwood.reference.base import DiagonalGaussianBase, GaussianBase, SphericalGaussianBase
+from mixwood.reference.families import Family, Product
+
+__all__ = ["RELATION", "base_functions"]
+
+#: a function of which the mean is compared: it says how two things vary together
+RELATION = "r x centres"
+
+
+def base_functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float]:
+    """Return functions of a family's base measure and of clusters; none where it is fixed.
+
+    For the Gaussians one is a product of the logs of r and of the squared distances of the
+    clusters' centres from the prior mean. An update that forgets that r moves with the width
+    leaves the law of the base measure as it is, but not the mean of this product.
+    """
+    if isinstance(family, Product):
+        found: dict[str, float] = {}
+        for p, part in enumerate(family.parts):
+            own = base_functions(part, [stat[p] for stat in stats])
+            found |= {f"part {p} {name}": value for name, value in own.items()}
+        return found
+    learned, base = family.learned, family.base
+    values = {f"base {k}": float(value) for k, value in enumerate(base[:3])}
+    match learned:
+        case GaussianBase():
+            return values | _of_gaussian(learned, stats, base)
+        case DiagonalGaussianBase():
+            away, r = learned.columns(stats).mean ** 2, learned.r(base)
+            return values | {
+                "average log_omega": float(base[:-2].mean()),
+                "log_nu": float(base[-2]),
+                RELATION: _relation(float(r[0]), away[:, 0]),
+            }
+        case SphericalGaussianBase():
+            balls = learned.balls(stats)
+            return values | {RELATION: _relation(learned.r(base), balls.away / learned.d)}
+    return values
+
+
+def _relation(r: float, squares: FloatArray) -> float:
+    """Return the product of the logs, each about where it mostly is."""
+    mean_square = max(float(squares.mean()), 1e-300)
+    return float(np.log(r * TAU / C0) * np.log(mean_square / TAU))
+
+
+def _of_gaussian(learned: GaussianBase, stats: Sequence[Any], base: FloatArray) -> dict[str, float]:
+    scale, clusters = learned.unpacked(base), learned.clusters(stats)
+    squares = np.einsum("ki,ij,kj->k", clusters.mean, learned.precision, clusters.mean)
+    return {
+        RELATION: _relation(learned.r(scale), squares / learned.d),
+        "log_nu": scale.log_nu,
+        "log_det": float(np.linalg.slogdet(scale.omega)[1]),
+        "log_trace": float(np.log((learned.precision * scale.omega).sum())),
+    }
