@@ -24,6 +24,7 @@ from mixwood.likelihoods.learned_scale import (
     check_learned,
     check_r_and_nu,
     draw_expected_covariance,
+    effective_rows,
     explicit_r_and_nu,
     laws,
     learned_covariance,
@@ -268,6 +269,20 @@ class Gaussian(Likelihood):
             base[-2] = base[-2] if excess is None else excess
             found.append(self._above_ties(base))
         return np.array(found)
+
+    def start_points(self, X: Data) -> list[FloatArray]:
+        """Return the rows in units of the columns' deviations, and in those of the covariance."""
+        standard = (X - self.mean) / self._units()
+        factor = np.linalg.cholesky(self._in_units(self._matrix))
+        return [standard, np.linalg.solve(factor, standard.T).T]
+
+    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
+        """Return that of a Wishart distribution of as many degrees as there is information."""
+        expected, excess, _ = self._unpacked(base)
+        d = len(expected)
+        rows = effective_rows(n, clusters, float(excess) + d + 1) + d + 2
+        determinant = float(np.linalg.slogdet(expected)[1])
+        return (d + 1) / 2 * determinant - d * (d + 1) / 4 * float(np.log(rows / 2))
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""

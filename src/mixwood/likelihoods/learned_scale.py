@@ -34,6 +34,7 @@ __all__ = [
     "check_r_and_nu",
     "draw_expected_covariance",
     "draw_expected_variances",
+    "effective_rows",
     "explicit_r_and_nu",
     "floor_matrix",
     "floor_variances",
@@ -241,6 +242,20 @@ def learned_variance(variance: float, rounding: Rounding) -> LearnedScale:
     floor = floor_variances(rounding_variances(step, variance))
     tie_floor = tie_floor_variances(tie_variances(ties, variance))
     return LearnedScale(variance, floor * variance, tie_floor * variance)
+
+
+def effective_rows(n: int, clusters: int, nu: float) -> float:
+    """Return about how many rows' worth the clusters say of their expected covariance.
+
+    Each cluster's own covariance is `nu` rows' worth, if it is known; and it is known from its
+    rows.
+
+    Examples
+    --------
+    >>> effective_rows(100, 1, 1e9).__round__(), effective_rows(10**9, 5, 20.0).__round__()
+    (100, 100)
+    """
+    return 1 / (1 / (clusters * nu) + 1 / n)
 
 
 def above_ties(base: FloatArray, needed: float, nu: Any, shift: Any) -> FloatArray:

@@ -19,6 +19,7 @@ from mixwood.likelihoods.learned_scale import (
     check_nu_of_variances,
     check_r_and_nu,
     draw_expected_variances,
+    effective_rows,
     explicit_r_and_nu,
     laws,
     learned_variance,
@@ -204,6 +205,15 @@ class SphericalGaussian(Likelihood):
             base[-2] = base[-2] if excess is None else excess
             found.append(self._above_ties(base))
         return np.array(found)
+
+    def start_points(self, X: Data) -> list[FloatArray]:
+        """Return the rows in units of the data's deviations."""
+        return [np.asarray((X - self.mean) / np.sqrt(self._square))]
+
+    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
+        """Return that of the logs of Gamma variables."""
+        rows = effective_rows(n, clusters, float(np.exp(base[-2])) + 2) + 3
+        return -0.5 * float(np.log(rows / 2))
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""

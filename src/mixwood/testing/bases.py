@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 from mixwood import hyper
 from mixwood._support.types import Data, FloatArray
 from mixwood.likelihoods import Likelihood
-from mixwood.likelihoods.learned import C0, TAU
+from mixwood.likelihoods.learned import C0
 from mixwood.reference.base.columns import ColumnsBase
 from mixwood.reference.base.diagonal_gaussian import (
     Columns,
@@ -289,9 +289,11 @@ def _width_block(
         )
     )
     log_nu, log_r = (grids.get(k, np.full(grids[0].shape, base[k])) for k in (1, 2))
-    r = np.exp(grids[0]) / TAU if learned.tied else np.exp(log_r)
-    tables = [log_marginal(stat, grids[0], log_nu, r) for stat in stats]
-    return Block(tuple(parameters), np.array(tables))
+    r = np.exp(grids[0]) / learned.tau if learned.tied else np.exp(log_r)
+    tables = np.array([log_marginal(stat, grids[0], log_nu, r) for stat in stats])
+    below = np.exp(grids[0] + log_nu) < np.ravel(learned.tie_floor)[0]
+    tables[1:, below] = -np.inf  # of no rows, the first, it is 0 everywhere
+    return Block(tuple(parameters), tables)
 
 
 def _columns(
