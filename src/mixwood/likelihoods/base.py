@@ -69,6 +69,12 @@ class Likelihood(Settable, ABC):
 
     # --- what it is
 
+    #: whether it stands for several others, its `candidates`, one of which data decide on
+    is_open: ClassVar[bool] = False
+
+    #: whether a change of the units of single columns leaves the clusters as they are
+    follows_units: ClassVar[bool] = True
+
     #: whether rows have a density that can be drawn as a curve
     continuous: ClassVar[bool] = False
 
@@ -109,6 +115,14 @@ class Likelihood(Settable, ABC):
     @abstractmethod
     def resolve(self, X: Data) -> Self:
         """Return a copy whose parameters are all explicit, taken from checked `X` where open."""
+
+    def candidates(self, X: Data) -> list[Likelihood]:
+        """Return the likelihoods, explicit, that come into question for checked `X`."""
+        return [self.resolve(X)]
+
+    def stands_for(self, other: Likelihood) -> bool:
+        """Tell whether `other` may be what this one, resolved, has come to."""
+        return type(other) is type(self)
 
     def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
         """Return a copy whose parameters are all explicit, and `X` in the form the core reads."""

@@ -59,7 +59,7 @@ NU_BOUNDS = (1.0, 2e4)
 
 #: Where r is tied: the least variance of the centres of clusters over the data's. Large, so that a
 #: row on its own is expensive and says nothing about the width of clusters.
-LEAST_SPREAD = 20.0
+LEAST_SPREAD = 200.0
 #: In few columns that is not enough: how much of the mass of a new cluster's center may lie where
 #: the data are, within three standard deviations of their mean.
 MASS_WITHIN = 0.1
@@ -76,7 +76,7 @@ def centre_spread(d: int) -> float:
     Examples
     --------
     >>> [round(centre_spread(d), 1) for d in (1, 2, 3, 4, 20)]
-    [573.0, 57.3, 26.6, 20.0, 20.0]
+    [573.0, 200.0, 200.0, 200.0, 200.0]
     """
     few = 36 / (2 * np.pi) * MASS_WITHIN ** (-2 / d)
     return max(LEAST_SPREAD, float(few))

@@ -95,6 +95,7 @@ class SphericalGaussian(Likelihood):
     mean: Any = None
     scale: Any = "learn"
     continuous = True
+    follows_units = False
 
     def __post_init__(self) -> None:
         r, nu = check_r_and_nu(self.r, self.nu, self.scale)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mixwood import _core
     from mixwood._support.types import Data, FloatArray
 
-__all__ = ["StartingPoint", "starting_point"]
+__all__ = ["StartingPoint", "best_start", "some_rows", "starting_point"]
 
 #: How many rows pilots see at most, and how long each is.
 PILOT_ROWS = 1000
@@ -85,10 +85,9 @@ def starting_point(
     if not (isinstance(init, str) and init == "ibhc"):
         labels = initial_labels(init, model, family, points, seed, max_leaves)
         return StartingPoint(labels, family.at(pilots.fit(family.base, labels, 0).base))
-    few = _some_of(data, seed)
+    few = some_rows(data, seed)
     if few is data:
-        best = pilots.best()
-        return StartingPoint(best.labels, family.at(best.base))
+        return best_start(model, data, family, seed)
     bound = bind_family(model, few)
     best = _Pilots(model, few, bound, seed).best()
     there = family.at(best.base)
@@ -96,6 +95,17 @@ def starting_point(
     labels = initial_labels("ibhc", model, there, points, seed, max_leaves)
     states.append(pilots.fit(best.base, labels, 0))
     best = max(states, key=lambda state: state.score)
+    return StartingPoint(best.labels, family.at(best.base))
+
+
+def best_start(
+    model: Mixture,
+    data: Data | WeightedLeaves,
+    family: _core.Family,
+    seed: np.random.SeedSequence,
+) -> StartingPoint:
+    """Return the best state that pilots over all of the rows come to."""
+    best = _Pilots(model, data, family, seed).best()
     return StartingPoint(best.labels, family.at(best.base))
 
 
@@ -169,7 +179,8 @@ def _all_taken_in(family: _core.Family, few: _core.Family, state: _State) -> NDA
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
 
-def _some_of(data: Data | WeightedLeaves, seed: np.random.SeedSequence) -> Data | WeightedLeaves:
+def some_rows(data: Data | WeightedLeaves, seed: np.random.SeedSequence) -> Any:
+    """Return as many of the rows, or leaves, as pilots see; `data` itself if that is all."""
     n = int(data.shape[0])
     if n <= PILOT_ROWS:
         return data

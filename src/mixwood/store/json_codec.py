@@ -39,6 +39,7 @@ CLASSES = {
     "hyper": ("Beta", "Gamma", "LogNormal"),
     "priors": tuple(prior.__name__ for prior in PRIORS),
     "likelihoods": tuple(kind.__name__ for kind in LIKELIHOODS),
+    "likelihoods.auto_gaussian": ("AutoGaussian",),
     "likelihoods.learned": ("LearnedScale", "TiedRate"),
     "likelihoods.table_layout": ("TableLayout",),
     "model": ("Mixture",),
