@@ -1,13 +1,14 @@
 """The exact law of a learned base measure given a partition, by quadrature.
 
 Its parameters come in blocks that are independent given the partition: the parts of a product,
-and the columns of a family that has one parameter in each. A block has at most three parameters.
+and the columns of a family that has one parameter in each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from mixwood import hyper
-from mixwood._support.types import Data, FloatArray
+from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.likelihoods import Likelihood
 from mixwood.likelihoods.learned import C0, TAU
 from mixwood.reference.base.columns import ColumnsBase
+from mixwood.reference.base.custom import CustomBase
 from mixwood.reference.base.diagonal_gaussian import (
     Columns,
     DiagonalGaussianBase,
@@ -29,10 +31,10 @@ from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.base.laws import Law
 from mixwood.reference.base.multinomial import MultinomialBase, log_dirichlet_marginals
 from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase, log_ball_marginals
-from mixwood.reference.families import Family, Product, dense, family_of
+from mixwood.reference.families import Family, dense, family_of
 from mixwood.testing.axes import BoundedAxis, bounded_axis
 
-__all__ = ["BaseLaw", "base_law"]
+__all__ = ["BaseLaw", "TooManyParametersError", "base_law"]
 
 
 @dataclass(frozen=True)
@@ -47,70 +49,99 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Block:
-    """Parameters that depend on each other, and the marginals of all subsets of rows there."""
+    """Parameters that depend on each other given the partition.
 
-    parameters: tuple[Parameter, ...]
-    log_marginals: FloatArray  # (2^n, points of the first, of the second, ...)
+    Some are common to all columns. Given these and the partition, each column's own parameter is
+    independent of the other columns'.
+    """
 
-    def log_density(self, clusters: Sequence[int]) -> FloatArray:
-        """Return the log density of the parameters at the grid's points, given the clusters."""
-        return np.asarray(self.log_marginals[list(clusters)].sum(axis=0) + self._log_prior())
+    common: tuple[Parameter, ...]
+    own: tuple[Parameter, ...]
+    #: for each of `own`, log marginals (2^n, points of the common ones, points of its own)
+    log_marginals: tuple[FloatArray, ...]
 
-    def _log_prior(self) -> FloatArray:
-        """Return the density of the hyperprior, normalized on the grid."""
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All of them."""
+        return self.common + self.own
+
+    def _log_columns(self, clusters: Sequence[int]) -> list[FloatArray]:
+        """Return the log of each column's density and its prior, at all points."""
+        tables = zip(self.log_marginals, self.own, strict=True)
+        return [
+            np.asarray(table[list(clusters)].sum(axis=0) + parameter.axis.log_prior)
+            for table, parameter in tables
+        ]
+
+    def _log_common(self, columns: Sequence[FloatArray]) -> FloatArray:
+        """Return the log density of rows and common parameters, at the points of these."""
         total = np.zeros(())
-        for parameter in self.parameters:
-            axis = parameter.axis
-            own = axis.log_density - logsumexp(axis.log_density, b=axis.weights)
-            total = total[..., None] + own
-        return total
+        for parameter in self.common:
+            total = total[..., None] + parameter.axis.log_prior
+        for table, parameter in zip(columns, self.own, strict=True):
+            total = total + logsumexp(table, axis=-1, b=parameter.axis.weights)
+        return np.asarray(total)
 
     def log_likelihood(self, clusters: Sequence[int]) -> float:
         """Return the log probability of the rows, given the clusters."""
-        table = self.log_density(clusters)
-        for parameter in reversed(self.parameters):
+        table = self._log_common(self._log_columns(clusters))
+        for parameter in reversed(self.common):
             table = logsumexp(table, axis=-1, b=parameter.axis.weights)
         return float(table)
 
     def draw(self, clusters: Sequence[int], size: int, rng: np.random.Generator) -> FloatArray:
         """Draw the parameters' logs (size, parameters), each given those before it."""
-        log_table = self.log_density(clusters)
-        return self._draw(np.exp(log_table - log_table.max()), self.parameters, size, rng)
-
-    def _draw(
-        self,
-        table: FloatArray,
-        parameters: Sequence[Parameter],
-        size: int,
-        rng: np.random.Generator,
-    ) -> FloatArray:
-        axis = parameters[0].axis
-        first = axis.draw(_marginal(table, parameters, 0), size, rng)
-        if len(parameters) == 1:
-            return first[:, None]
-        drawn, near = np.empty((size, len(parameters))), axis.interpolate(first, rng)
-        drawn[:, 0] = first
-        for point in np.unique(near):
-            chosen = np.flatnonzero(near == point)
-            drawn[chosen, 1:] = self._draw(table[point], parameters[1:], len(chosen), rng)
-        return drawn
+        columns = self._log_columns(clusters)
+        common = _scaled(self._log_common(columns))
+        drawn, near = _draw_common(common, self.common, size, rng)
+        own = np.empty((size, len(self.own)))
+        for point in np.unique(near, axis=0):
+            chosen = np.flatnonzero((near == point).all(axis=1))
+            for k, (table, parameter) in enumerate(zip(columns, self.own, strict=True)):
+                density = _scaled(table[tuple(point)])
+                own[chosen, k] = parameter.axis.draw(density, len(chosen), rng)
+        return np.concatenate([drawn, own], axis=1)
 
     def transforms(self, clusters: Sequence[int], logs: FloatArray) -> dict[str, FloatArray]:
         """Return the transform of each parameter by its CDF, marginal over the others."""
-        log_table = self.log_density(clusters)
-        table = np.exp(log_table - log_table.max())
-        return {
-            parameter.name: parameter.axis.cdf(_marginal(table, self.parameters, k), logs[:, k])
-            for k, parameter in enumerate(self.parameters)
-        }
+        columns = self._log_columns(clusters)
+        log_common = self._log_common(columns)
+        densities = [_marginal(_scaled(log_common), self.common, p) for p in self.common]
+        for table, parameter in zip(columns, self.own, strict=True):
+            log_column = logsumexp(table, axis=-1, b=parameter.axis.weights, keepdims=True)
+            both = _scaled(log_common[..., None] + table - log_column)
+            densities.append(_marginal(both, (*self.common, parameter), parameter))
+        own = zip(self.parameters, densities, logs.T, strict=True)
+        return {p.name: p.axis.cdf(density, values) for p, density, values in own}
 
 
-def _marginal(table: FloatArray, parameters: Sequence[Parameter], kept: int) -> FloatArray:
+def _scaled(log_density: FloatArray) -> FloatArray:
+    """Return a density, but for a factor."""
+    return np.asarray(np.exp(log_density - log_density.max()))
+
+
+def _draw_common(
+    table: FloatArray, parameters: Sequence[Parameter], size: int, rng: np.random.Generator
+) -> tuple[FloatArray, IntArray]:
+    """Draw parameters one after the other; return their logs, and points near by."""
+    drawn = np.empty((size, len(parameters)))
+    near = np.zeros((size, len(parameters)), dtype=np.int64)
+    if parameters:
+        axis = parameters[0].axis
+        drawn[:, 0] = axis.draw(_marginal(table, parameters, parameters[0]), size, rng)
+        near[:, 0] = axis.interpolate(drawn[:, 0], rng)
+        for point in np.unique(near[:, 0]):
+            chosen = np.flatnonzero(near[:, 0] == point)
+            rest = _draw_common(table[point], parameters[1:], len(chosen), rng)
+            drawn[chosen, 1:], near[chosen, 1:] = rest
+    return drawn, near
+
+
+def _marginal(table: FloatArray, parameters: Sequence[Parameter], kept: Parameter) -> FloatArray:
     """Return the density of one parameter, the others integrated out."""
     for k in reversed(range(len(parameters))):
-        if k != kept:
-            weights = parameters[k].axis.weights
-            table = np.tensordot(table, weights, axes=([k], [0]))
+        if parameters[k] is not kept:
+            table = np.tensordot(table, parameters[k].axis.weights, axes=([k], [0]))
     return np.asarray(table)
 
 
@@ -127,13 +158,21 @@ class BaseLaw:
 
     def __init__(self, likelihood: Likelihood, X: Data) -> None:
         family = family_of(likelihood)
-        self.start = family.base
-        self.blocks = _blocks(family, _subset_statistics(family, dense(X)), 0, "")
+        stats = _subset_statistics(family, dense(X))
+        self.start, self.blocks = family.base, list[Block]()
+        self.log_rest = np.zeros(len(stats))  # of every subset, what no parameter has a part in
+        place, parts = 0, family.learned_parts(stats)
+        for p, (part, own) in enumerate(parts):
+            prefix = f"part {p} " if len(parts) > 1 else ""
+            self.blocks += _blocks(part, own, place, prefix)
+            self.log_rest += _log_rest(part, own)
+            place += len(part.base)
 
     def log_likelihood(self, labels: NDArray[Any]) -> float:
         """Return ``log P(X | Pi)``, the base measure integrated out."""
         clusters = _masks(labels)
-        return sum(block.log_likelihood(clusters) for block in self.blocks)
+        total = sum(block.log_likelihood(clusters) for block in self.blocks)
+        return total + float(self.log_rest[clusters].sum())
 
     def draw(self, labels: NDArray[Any], size: int, rng: np.random.Generator) -> FloatArray:
         """Draw base measures (size, base_size) given a partition."""
@@ -181,33 +220,54 @@ def _subset_statistics(family: Family[Any], rows: FloatArray) -> list[Any]:
 # --- the blocks of each family
 
 
-def _blocks(family: Family[Any], stats: list[Any], place: int, prefix: str) -> list[Block]:
-    if isinstance(family, Product):
-        found: list[Block] = []
-        for p, part in enumerate(family.parts):
-            own = [stat[p] for stat in stats]
-            found += _blocks(part, own, place, f"{prefix}part {p} ")
-            place += len(part.base)
-        return found
+class TooManyParametersError(TypeError):
+    """Said of a base measure that has more parameters than a grid can hold."""
+
+
+def _log_rest(family: Family[Any], stats: Sequence[Any]) -> FloatArray:
+    """Return ``log P`` of every subset, but for what a learned base measure has a part in."""
+    values = np.array([family.log_marginal(stat) for stat in stats])
+    if family.learned is not None:
+        own = [family.learned.log_marginals([stat], family.base).sum() for stat in stats]
+        values -= own
+    return values
+
+
+def _blocks(family: Family[Any], stats: Sequence[Any], place: int, prefix: str) -> list[Block]:
     learned = family.learned
-    if learned is None:
-        return []
-    constants = np.array([getattr(stat, "log_constant", 0.0) for stat in stats])
     match learned:
-        case GaussianBase() | DiagonalGaussianBase() if learned.d == 1:
-            return [_one_column(learned, family, stats, place, prefix)]
+        case None:
+            return []
+        case GaussianBase() if learned.d == 1:
+            log_floor = float(np.log(learned.floor[0, 0]))
+            width = Parameter(f"{prefix}width", place, _width_axis(log_floor), in_logs=False)
+            columns = _standardized(stats, learned.mean, learned.units)
+            table = partial(_column_table, columns)
+            return [_width_block((width,), learned, family.base, place, prefix, table)]
+        case DiagonalGaussianBase():
+            widths = tuple(
+                Parameter(f"{prefix}width {j}", place + j, _width_axis(float(learned.log_floor[j])))
+                for j in range(learned.d)
+            )
+            table = partial(_column_table, learned.columns(stats))
+            return [_width_block(widths, learned, family.base, place, prefix, table)]
         case SphericalGaussianBase():
-            return [_spherical(learned, family, stats, place, prefix)]
+            width = Parameter(f"{prefix}width", place, _width_axis(learned.log_floor))
+            table = partial(_ball_table, learned, stats)
+            return [_width_block((width,), learned, family.base, place, prefix, table)]
         case MultinomialBase():
             axis = _axis_of(learned.law)
-            table = np.array([log_dirichlet_marginals(s.total, np.exp(axis.points)) for s in stats])
-            parameter = Parameter(f"{prefix}beta", place, axis)
-            return [Block((parameter,), table + constants[:, None])]
+            totals = [log_dirichlet_marginals(s.total, np.exp(axis.points)) for s in stats]
+            return [Block((), (Parameter(f"{prefix}beta", place, axis),), (np.array(totals),))]
         case ColumnsBase():
-            return _columns(learned, stats, constants, place, prefix)
-    raise TypeError(
-        f"mixwood.testing cannot integrate the base measure of {type(family).__name__}: "
-        "it has too many parameters; use one column"
+            return [_column(learned, j, stats, place, prefix) for j in range(learned.columns)]
+        case CustomBase() if len(learned.laws) == 1:
+            axis = _axis_of(learned.laws[0])
+            values = [learned.log_marginals(stats, np.array([x])) for x in axis.points]
+            return [Block((), (Parameter(f"{prefix}base", place, axis),), (np.array(values).T,))]
+    raise TooManyParametersError(
+        f"the learned base measure of {type(family).__name__} has more parameters than can be "
+        "integrated here (use one column, or fix it)"
     )
 
 
@@ -218,6 +278,8 @@ def _axis_of(law: Law) -> BoundedAxis:
         case hyper.LogNormal(median, sd):
             low, high = max(low, np.log(median) - 8 * sd), min(high, np.log(median) + 8 * sd)
             step = min(sd, 2.0) / 20
+        case hyper.Beta(a, b):
+            low, high, step = -32 / a, 32 / b, 0.05
         case hyper.Gamma(shape, rate):
             centre = np.log(shape / rate)
             low = max(low, centre - 3 - 32 / shape)
@@ -231,78 +293,58 @@ def _width_axis(log_floor: float) -> BoundedAxis:
     return bounded_axis(log_width_density, max(log_floor, -14.0), np.log(30 * C0), 0.05)
 
 
-def _one_column(
-    learned: GaussianBase | DiagonalGaussianBase,
-    family: Family[Any],
-    stats: list[Any],
-    place: int,
-    prefix: str,
-) -> Block:
-    if isinstance(learned, GaussianBase):
-        log_floor, in_logs = float(np.log(learned.floor[0, 0])), False
-    else:
-        log_floor, in_logs = float(learned.log_floor[0]), True
-    mean, units = float(learned.mean[0]), float(learned.units[0])
-
-    def log_marginal(stat: Any, log_omega: Any, log_nu: Any, r: Any) -> FloatArray:
-        moments = (float(np.ravel(part)[0]) for part in stat)
-        n, centre, scatter = moments
-        c = Columns(n, (centre - mean) / units, scatter / units**2)  # type: ignore[arg-type]
-        return np.asarray(log_column_marginals(c, log_omega, log_nu, r) - n * np.log(units))
-
-    width = Parameter(f"{prefix}width", place, _width_axis(log_floor), in_logs)
-    return _width_block(width, learned, family.base, stats, log_marginal)
-
-
-def _spherical(
-    learned: SphericalGaussianBase, family: Family[Any], stats: list[Any], place: int, prefix: str
-) -> Block:
-    entries = np.log(learned.variance) * learned.d / 2
-
-    def log_marginal(stat: Any, log_omega: Any, log_nu: Any, r: Any) -> FloatArray:
-        c = learned.balls([stat])
-        values = log_ball_marginals(c, learned.d, log_omega, log_nu, r)
-        return np.asarray(values - c.n * entries)
-
-    width = Parameter(f"{prefix}width", place, _width_axis(learned.log_floor))
-    return _width_block(width, learned, family.base, stats, log_marginal)
-
-
 def _width_block(
-    width: Parameter,
+    widths: tuple[Parameter, ...],
     learned: GaussianBase | DiagonalGaussianBase | SphericalGaussianBase,
     base: FloatArray,
-    stats: list[Any],
-    log_marginal: Callable[..., FloatArray],
+    place: int,
+    prefix: str,
+    table: Callable[[int, Any, Any, Any], FloatArray],
 ) -> Block:
-    """Return the block of ``omega``, ``nu'`` and ``r``, as far as these are sampled."""
-    prefix, parameters = width.name.removesuffix("width"), [width]
-    if learned.nu_law is not None:
-        parameters.append(Parameter(f"{prefix}nu", width.place + 1, _axis_of(learned.nu_law)))
-    if learned.r_law is not None:
-        parameters.append(Parameter(f"{prefix}r", width.place + 2, _axis_of(learned.r_law)))
-    grids = dict(
-        zip(
-            (p.place - width.place for p in parameters),
-            np.meshgrid(*(p.axis.points for p in parameters), indexing="ij"),
-            strict=True,
-        )
-    )
-    log_nu, log_r = (grids.get(k, np.full(grids[0].shape, base[k])) for k in (1, 2))
-    r = np.exp(grids[0]) / TAU if learned.tied else np.exp(log_r)
-    tables = [log_marginal(stat, grids[0], log_nu, r) for stat in stats]
-    return Block(tuple(parameters), np.array(tables))
+    """Return the block of ``omega``, ``nu'`` and ``r``, as far as these are sampled.
+
+    `table` takes the number of a column, ``ln omega``, ``ln nu'`` and ``r``.
+    """
+    laws = {"nu": learned.nu_law, "r": learned.r_law}
+    places = {"nu": place + len(base) - 2, "r": place + len(base) - 1}
+    common = {
+        name: Parameter(f"{prefix}{name}", places[name], _axis_of(law))
+        for name, law in laws.items()
+        if law is not None
+    }
+    tables = []
+    for j, width in enumerate(widths):
+        axes = [parameter.axis.points for parameter in (*common.values(), width)]
+        *others, log_omega = np.meshgrid(*axes, indexing="ij")
+        grids = dict(zip(common, others, strict=True))
+        log_nu, log_r = grids.get("nu", base[-2]), grids.get("r", base[-1])
+        r = np.exp(log_omega) / TAU if learned.tied else np.exp(log_r)
+        tables.append(table(j, log_omega, log_nu, r))
+    return Block(tuple(common.values()), widths, tuple(tables))
 
 
-def _columns(
-    learned: ColumnsBase, stats: list[Any], constants: FloatArray, place: int, prefix: str
-) -> list[Block]:
-    """Return a block for each column; the rows' constants go to the first."""
-    axis, found = _axis_of(learned.law), []
+def _standardized(stats: Sequence[Any], mean: FloatArray, units: FloatArray) -> Columns:
+    """Return the statistics of one full-covariance column, as those of a diagonal one."""
+    n = np.array([[float(s.n)] for s in stats])
+    centre = np.array([(s.mean - mean) / units for s in stats])
+    scatter = np.array([s.scatter[0] / units**2 for s in stats])
+    return Columns(n, centre, scatter)
+
+
+def _column_table(c: Columns, j: int, log_omega: Any, log_nu: Any, r: Any) -> FloatArray:
+    subsets = (Columns(n[j], mean[j], scatter[j]) for n, mean, scatter in zip(*c, strict=True))
+    return np.array([log_column_marginals(own, log_omega, log_nu, r) for own in subsets])
+
+
+def _ball_table(
+    learned: SphericalGaussianBase, stats: Sequence[Any], _: int, *parameters: Any
+) -> FloatArray:
+    subsets = (learned.balls([stat]) for stat in stats)
+    return np.array([log_ball_marginals(own, learned.d, *parameters) for own in subsets])
+
+
+def _column(learned: ColumnsBase, j: int, stats: Sequence[Any], place: int, prefix: str) -> Block:
+    axis = _axis_of(learned.law)
     values = np.exp(axis.points)
-    for j in range(learned.columns):
-        table = np.array([learned.log_column(s.n[j], s.total[j], j, values) for s in stats])
-        if j == 0:
-            table += constants[:, None]
-        found.append(Block((Parameter(f"{prefix}column {j}", place + j, axis),), table))
-    return found
+    table = np.array([learned.log_column(s.n[j], s.total[j], j, values) for s in stats])
+    return Block((), (Parameter(f"{prefix}column {j}", place + j, axis),), (table,))
