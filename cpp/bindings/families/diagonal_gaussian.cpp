@@ -18,22 +18,24 @@ void bind_diagonal_gaussian(nb::module_& m) {
       "Rows centred on the prior mean and in units in which psi is 1.");
   m.def(
       "diagonal_gaussian_learned",
-      [](Input<double, 2> rows, Input<double, 1> floor, double fraction, double tau, const Law& nu,
-         const Law& r, Input<double, 1> base) {
-        require(floor.size() == rows.shape(1), "floor must have one entry per column");
+      [](Input<double, 2> rows, Input<double, 1> floor, Input<double, 1> tie_floor, double fraction,
+         double tau, const Law& nu, const Law& r, Input<double, 1> base) {
+        require(floor.size() == rows.shape(1) && tie_floor.size() == rows.shape(1),
+                "floors must have one entry per column");
         require(base.size() == rows.shape(1) + 2, "base must be ln omega, ln nu and ln r");
         require(fraction > 0 && tau > 0, "fraction and tau must be positive");
         return bound<DiagonalGaussian>(
             as_span(rows), static_cast<int>(rows.shape(0)), static_cast<int>(rows.shape(1)),
             VarianceHyper{.floors = {floor.data(), floor.data() + floor.size()},
+                          .tie_floors = {tie_floor.data(), tie_floor.data() + tie_floor.size()},
                           .fraction = fraction,
                           .tau = tau,
                           .nu = hyperprior(nu),
                           .r = hyperprior(r)},
             base.data());
       },
-      nb::arg("rows"), nb::arg("floor"), nb::arg("fraction"), nb::arg("tau"), nb::arg("nu_law"),
-      nb::arg("r_law"), nb::arg("base"), nb::keep_alive<0, 1>(),
+      nb::arg("rows"), nb::arg("floor"), nb::arg("tie_floor"), nb::arg("fraction"), nb::arg("tau"),
+      nb::arg("nu_law"), nb::arg("r_law"), nb::arg("base"), nb::keep_alive<0, 1>(),
       "Rows whose base measure is learned: ln omega, ln nu', ln r.");
 }
 

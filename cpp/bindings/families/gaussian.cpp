@@ -39,12 +39,13 @@ void bind_gaussian(nb::module_& m) {
       "Gaussian rows, centred on the prior mean, under a Normal-Wishart prior.");
   m.def(
       "gaussian_learned",
-      [](Input<double, 2> rows, Input<double, 2> spread, Input<double, 2> floor, double fraction,
-         double degrees, double tau, const Law& nu, const Law& r, Input<double, 1> base) {
+      [](Input<double, 2> rows, Input<double, 2> spread, Input<double, 2> floor,
+         Input<double, 2> tie_floor, double fraction, double degrees, double tau, const Law& nu,
+         const Law& r, Input<double, 1> base) {
         const std::size_t d = rows.shape(1);
-        require(spread.shape(0) == d && spread.shape(1) == d && floor.shape(0) == d &&
-                    floor.shape(1) == d,
-                "spread and floor must be d x d");
+        for (const auto* matrix : {&spread, &floor, &tie_floor})
+          require(matrix->shape(0) == d && matrix->shape(1) == d,
+                  "spread and floors must be d x d");
         require(base.size() == d * (d + 1) / 2 + 2, "base must be a triangle of Omega, nu and r");
         require(fraction > 0 && tau > 0 && degrees > static_cast<double>(d) - 1,
                 "fraction and tau must be positive, and degrees above d - 1");
@@ -52,6 +53,7 @@ void bind_gaussian(nb::module_& m) {
             as_span(rows), static_cast<int>(rows.shape(0)), static_cast<int>(d),
             GaussianHyper{.spread_inverse = inverse_of(as_span(spread), static_cast<int>(d)),
                           .floor = {floor.data(), floor.data() + floor.size()},
+                          .tie_floor = {tie_floor.data(), tie_floor.data() + tie_floor.size()},
                           .fraction = fraction,
                           .degrees = degrees,
                           .tau = tau,
@@ -59,8 +61,9 @@ void bind_gaussian(nb::module_& m) {
                           .r = hyperprior(r)},
             base.data());
       },
-      nb::arg("rows"), nb::arg("spread"), nb::arg("floor"), nb::arg("fraction"), nb::arg("degrees"),
-      nb::arg("tau"), nb::arg("nu_law"), nb::arg("r_law"), nb::arg("base"), nb::keep_alive<0, 1>(),
+      nb::arg("rows"), nb::arg("spread"), nb::arg("floor"), nb::arg("tie_floor"),
+      nb::arg("fraction"), nb::arg("degrees"), nb::arg("tau"), nb::arg("nu_law"), nb::arg("r_law"),
+      nb::arg("base"), nb::keep_alive<0, 1>(),
       "Gaussian rows whose base measure is learned: Omega's lower triangle, ln nu', ln r.");
 }
 

@@ -18,21 +18,22 @@ void bind_spherical_gaussian(nb::module_& m) {
       "Rows centred on the prior mean and in units in which psi is 1.");
   m.def(
       "spherical_gaussian_learned",
-      [](Input<double, 2> rows, double floor, double fraction, double tau, const Law& nu,
-         const Law& r, Input<double, 1> base) {
+      [](Input<double, 2> rows, double floor, double tie_floor, double fraction, double tau,
+         const Law& nu, const Law& r, Input<double, 1> base) {
         require(base.size() == 3, "base must be ln omega, ln nu and ln r");
         require(fraction > 0 && tau > 0, "fraction and tau must be positive");
         return bound<SphericalGaussian>(as_span(rows), static_cast<int>(rows.shape(0)),
                                         static_cast<int>(rows.shape(1)),
                                         VarianceHyper{.floors = {floor},
+                                                      .tie_floors = {tie_floor},
                                                       .fraction = fraction,
                                                       .tau = tau,
                                                       .nu = hyperprior(nu),
                                                       .r = hyperprior(r)},
                                         base.data());
       },
-      nb::arg("rows"), nb::arg("floor"), nb::arg("fraction"), nb::arg("tau"), nb::arg("nu_law"),
-      nb::arg("r_law"), nb::arg("base"), nb::keep_alive<0, 1>(),
+      nb::arg("rows"), nb::arg("floor"), nb::arg("tie_floor"), nb::arg("fraction"), nb::arg("tau"),
+      nb::arg("nu_law"), nb::arg("r_law"), nb::arg("base"), nb::keep_alive<0, 1>(),
       "Rows whose base measure is learned: ln omega, ln nu', ln r.");
 }
 

@@ -34,7 +34,8 @@ inline void DiagonalGaussian::set_base(const double* base) {
 inline double DiagonalGaussian::log_base() const {
   double total = hyper_->nu.log_density(base_[base_.size() - 2]);
   total += hyper_->r.log_density(base_.back());
-  for (int j = 0; j < d_; ++j) total += hyper_->log_density(static_cast<std::size_t>(j), base_[j]);
+  for (int j = 0; j < d_; ++j)
+    total += hyper_->log_density(static_cast<std::size_t>(j), base_[j], base_[base_.size() - 2]);
   return total;
 }
 
@@ -71,8 +72,8 @@ class DiagonalBaseUpdate {
     }
     if (hyper_.nu.is_random())
       log_nu = slice_coordinate(
-          log_nu, 2.0, hyper_.nu, [&](double x) { return size_terms(x) + all_columns(x, log_r); },
-          random);
+          log_nu, 2.0, hyper_.nu,
+          [&](double x) { return size_terms(x) + all_with_prior(x, log_r); }, random);
     if (hyper_.r.is_random())
       log_r = slice_coordinate(
           log_r, 2.0, hyper_.r, [&](double x) { return all_columns(log_nu, x); }, random);
@@ -84,8 +85,14 @@ class DiagonalBaseUpdate {
   };
 
   double with_prior(int j, double log_omega, double log_nu, double log_r) const {
-    const double prior = hyper_.log_density(static_cast<std::size_t>(j), log_omega);
+    const double prior = hyper_.log_density(static_cast<std::size_t>(j), log_omega, log_nu);
     return std::isfinite(prior) ? prior + log_likelihood(j, log_omega, log_nu, log_r) : prior;
+  }
+
+  double all_with_prior(double log_nu, double log_r) const {
+    double total = 0;
+    for (int j = 0; j < d_; ++j) total += with_prior(j, base_[j], log_nu, log_r);
+    return total;
   }
 
   double all_columns(double log_nu, double log_r) const {

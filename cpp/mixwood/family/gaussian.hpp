@@ -32,12 +32,13 @@ namespace mixwood {
 
 // What a learned base measure is drawn from:
 //
-//   Omega ~ Wishart_d(degrees, fraction R / degrees) on Omega >= floor,    r = tr(R^-1 Omega)/(d
-//   tau)
+//   Omega ~ Wishart_d(degrees, fraction R / degrees),    r = tr(R^-1 Omega) / (d tau),
+//   on Omega >= floor and Psi = nu' Omega >= tie_floor.
 //
-// R is the covariance of all rows. nu and r are those of nu' and of r, which may be tied.
+// R is the covariance of all rows. Without floors, clusters of tied values would be worth any
+// price. nu and r are those of nu' and of r, which may be tied.
 struct GaussianHyper {
-  std::vector<double> spread_inverse, floor;  // R^-1 and the floor, d x d
+  std::vector<double> spread_inverse, floor, tie_floor;  // R^-1 and the floors, d x d
   double fraction, degrees, tau;
   Hyperprior nu, r;
 };

@@ -3,25 +3,25 @@
 // 1. ln nu' by slice, of sum_k log P(X_k) and its hyperprior; ln r likewise where it has one;
 // 2. the size of Omega by slice: Omega -> e^l Omega has Jacobian e^(l d(d+1)/2);
 // 3. Omega row by row. With Lambda_k ~ Wishart(nu + n_k, Psi_k^-1), drawn for every cluster and
-// then
-//    forgotten, and r aside, Omega is Wishart with
+//    then forgotten, and r aside, Omega is Wishart with
 //
 //      density |Omega|^a exp(-tr(G Omega)/2),  a = (degrees + K nu - d - 1)/2,
 //      G = degrees R^-1/fraction + nu' sum_k Lambda_k,
 //
 //    so that of a row, w its entries beside the diagonal and B the rest of Omega,
-//    s = Omega_jj - w'B^-1 w ~ Gamma(a + 1, G_jj/2) and w ~ N(-B g/G_jj, B/G_jj). Both are proposed
-//    within Omega >= floor. Where r is tied to Omega they are accepted with e^(h(r*) - h(r)),
+//    s = Omega_jj - w'B^-1 w ~ Gamma(a + 1, G_jj/2) and w ~ N(-B g/G_jj, B/G_jj). Both are
+//    proposed above the floors. Where r is tied to Omega they are accepted with e^(h(r*) - h(r)),
 //
 //      h(r) = sum_k d/2 ln(r/(r+n_k)) - r n_k/(r+n_k) xbar_k' Lambda_k xbar_k / 2.
 //
-//    (One proposal for all of Omega would be refused for good where the floor holds some direction:
+//    (One proposal for all of Omega would be refused for good where a floor holds some direction:
 //    columns with ties.)
 #pragma once
 
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "mixwood/family/gaussian.hpp"
@@ -91,7 +91,11 @@ class GaussianBaseUpdate {
     BaseMoves moves;
     if (hyper_.nu.is_random()) {
       log_nu_ = slice_coordinate(
-          log_nu_, 2.0, hyper_.nu, [&](double x) { return log_likelihood(x, log_r_, 0); }, random);
+          log_nu_, 2.0, hyper_.nu,
+          [&](double x) {
+            return is_above(hyper_.tie_floor, std::exp(x)) ? log_likelihood(x, log_r_, 0) : never;
+          },
+          random);
     }
     if (hyper_.r.is_random()) {
       log_r_ = slice_coordinate(
@@ -112,6 +116,8 @@ class GaussianBaseUpdate {
   }
 
  private:
+  static constexpr double never = -std::numeric_limits<double>::infinity();
+
   std::size_t square() const { return static_cast<std::size_t>(d_) * d_; }
   bool is_tied() const { return hyper_.r.kind == Hyperprior::Kind::tied; }
   double trace() const { return trace_of_product(hyper_.spread_inverse, omega_); }
@@ -140,7 +146,7 @@ class GaussianBaseUpdate {
     for (double& entry : psi_) entry *= scale;
     factor_ = psi_;
     const double log_determinant = cholesky_factor(d_, factor_.data());
-    if (!std::isfinite(log_determinant)) return -std::numeric_limits<double>::infinity();
+    if (!std::isfinite(log_determinant)) return never;
     for (int j = 0; j < d_; ++j) pivots_[j] = 1 / (factor_[j * d_ + j] * factor_[j * d_ + j]);
     kernels().gaussian_unions(d_, count(), pointers_.data(), empty_.data(), psi_.data(),
                               pivots_.data(), r, scratch_.data(), log_determinants_.data());
@@ -170,7 +176,9 @@ class GaussianBaseUpdate {
     const double l = slice_on_line(
         0.0, 1.0, 1.0,
         [&](double x) {
-          if (!is_above_floor(std::exp(x))) return -std::numeric_limits<double>::infinity();
+          if (!is_above(hyper_.floor, std::exp(x)) ||
+              !is_above(hyper_.tie_floor, std::exp(log_nu_ + x)))
+            return never;
           return log_likelihood(log_nu_, is_tied() ? log_r_ + x : log_r_, x) +
                  0.5 * (hyper_.degrees - d_ - 1) * (log_determinant + d_ * x) -
                  0.5 * hyper_.degrees / hyper_.fraction * std::exp(x) * spread +
@@ -181,15 +189,19 @@ class GaussianBaseUpdate {
     if (is_tied()) log_r_ = std::log(tied_r(trace()));
   }
 
-  bool is_above_floor(double scale) {
+  // Whether scale Omega is above a floor.
+  bool is_above(const std::vector<double>& floor, double scale) {
     factor_.resize(square());
-    for (std::size_t e = 0; e < square(); ++e) factor_[e] = scale * omega_[e] - hyper_.floor[e];
+    for (std::size_t e = 0; e < square(); ++e) factor_[e] = scale * omega_[e] - floor[e];
     return std::isfinite(cholesky_factor(d_, factor_.data()));
   }
 
   // --- Omega row by row
 
   void move_rows(Stream& random, BaseMoves& moves) {
+    floors_[0].matrix = hyper_.floor;
+    floors_[1].matrix = hyper_.tie_floor;
+    for (double& entry : floors_[1].matrix) entry *= std::exp(-log_nu_);
     draw_precisions(random);
     const double shape = 0.5 * (hyper_.degrees + count() * nu() - d_ - 1) + 1;
     for (int j = 0; j < d_; ++j)
@@ -249,26 +261,39 @@ class GaussianBaseUpdate {
       }
   }
 
-  // B, B less its floor (both factored), w and the parts of G and the floor that belong to them;
-  // false where rounding has spoilt one of them: the row is then left as it is.
+  // A floor of Omega; B less its part of it, factored; its row j without the diagonal.
+  struct Floor {
+    std::vector<double> matrix, above, row;
+  };
+
+  // B and B less its floors, all factored, w and the parts of G and of the floors that belong to
+  // them; false where rounding has spoilt one of them: the row is then left as it is.
   bool load_row(int j) {
     const int m = d_ - 1;
     b_.resize(static_cast<std::size_t>(m) * m);
-    b_factor_ = above_factor_ = b_;
-    for (auto* part : {&w_, &g_row_, &floor_row_}) part->resize(static_cast<std::size_t>(m));
+    for (auto* part : {&w_, &g_row_}) part->resize(static_cast<std::size_t>(m));
     for (int k = 0; k < m; ++k) {
       const int from = k < j ? k : k + 1;
       w_[k] = omega_[from * d_ + j];
       g_row_[k] = g_[from * d_ + j];
-      floor_row_[k] = hyper_.floor[from * d_ + j];
-      for (int i = 0; i < m; ++i) {
-        const int at = from * d_ + (i < j ? i : i + 1);
-        b_[k * m + i] = b_factor_[k * m + i] = omega_[at];
-        above_factor_[k * m + i] = omega_[at] - hyper_.floor[at];
-      }
+      for (int i = 0; i < m; ++i) b_[k * m + i] = omega_[from * d_ + (i < j ? i : i + 1)];
     }
-    return std::isfinite(cholesky_factor(m, b_factor_.data())) &&
-           std::isfinite(cholesky_factor(m, above_factor_.data()));
+    b_factor_ = b_;
+    return std::isfinite(cholesky_factor(m, b_factor_.data())) && load_floor(j, floors_[0]) &&
+           load_floor(j, floors_[1]);
+  }
+
+  bool load_floor(int j, Floor& floor) {
+    const int m = d_ - 1;
+    floor.above = b_;
+    floor.row.resize(static_cast<std::size_t>(m));
+    for (int k = 0; k < m; ++k) {
+      const int from = k < j ? k : k + 1;
+      floor.row[k] = floor.matrix[from * d_ + j];
+      for (int i = 0; i < m; ++i)
+        floor.above[k * m + i] -= floor.matrix[from * d_ + (i < j ? i : i + 1)];
+    }
+    return std::isfinite(cholesky_factor(m, floor.above.data()));
   }
 
   void move_row(int j, double shape, Stream& random, BaseMoves& moves) {
@@ -292,7 +317,7 @@ class GaussianBaseUpdate {
       log_h = h_there;
     }
 
-    const double low = std::max(least_rest(j, w_, explained), 0.0);
+    const double low = least_rest(j, w_, explained);
     const double rest = draw_truncated_gamma(shape, 0.5 * g, low, random);
     ++moves.proposed;
     if (std::log(random.positive_uniform()) <=
@@ -318,11 +343,16 @@ class GaussianBaseUpdate {
     return result;
   }
 
-  // The least s with which Omega is not below its floor.
-  double least_rest(int j, const std::vector<double>& w, double explained) {
-    above_ = w;
-    for (std::size_t k = 0; k < above_.size(); ++k) above_[k] -= floor_row_[k];
-    return hyper_.floor[j * d_ + j] + squared_by(above_factor_, above_) - explained;
+  // The least s with which Omega is not below its floors.
+  double least_rest(int j, const std::vector<double>& w, double explained) const {
+    double least = 0;
+    for (const Floor& floor : floors_) {
+      std::vector<double> above = w;
+      for (std::size_t k = 0; k < above.size(); ++k) above[k] -= floor.row[k];
+      const double needed = squared_by(floor.above, std::move(above));
+      least = std::max(least, floor.matrix[j * d_ + j] + needed - explained);
+    }
+    return least;
   }
 
   double trace_of_row(int j, const std::vector<double>& w, double diagonal) const {
@@ -365,7 +395,8 @@ class GaussianBaseUpdate {
   std::vector<const double*> pointers_;
   double nu_of_terms_ = -1, size_terms_ = 0;
   std::vector<double> g_, quadratics_;
-  std::vector<double> b_, b_factor_, above_factor_, above_, w_, g_row_, floor_row_;
+  std::vector<double> b_, b_factor_, w_, g_row_;
+  Floor floors_[2];
 };
 
 inline BaseMoves Gaussian::update_base(const ClusterStatistics& clusters, Stream& random) {

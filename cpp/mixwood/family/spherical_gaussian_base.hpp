@@ -24,7 +24,7 @@ inline void SphericalGaussian::set_base(const double* base) {
 }
 
 inline double SphericalGaussian::log_base() const {
-  return hyper_->log_density(0, base_[0]) + hyper_->nu.log_density(base_[1]) +
+  return hyper_->log_density(0, base_[0], base_[1]) + hyper_->nu.log_density(base_[1]) +
          hyper_->r.log_density(base_[2]);
 }
 
@@ -44,16 +44,11 @@ class SphericalBaseUpdate {
 
   void operator()(Stream& random) {
     base_[0] = slice_on_line(
-        base_[0], 1.0, 1.0,
-        [&](double x) {
-          const double prior = hyper_.log_density(0, x);
-          return std::isfinite(prior) ? prior + log_likelihood(x, base_[1], base_[2]) : prior;
-        },
-        random);
+        base_[0], 1.0, 1.0, [&](double x) { return with_prior(x, base_[1]); }, random);
     if (hyper_.nu.is_random())
       base_[1] = slice_coordinate(
           base_[1], 2.0, hyper_.nu,
-          [&](double x) { return size_terms(x) + log_likelihood(base_[0], x, base_[2]); }, random);
+          [&](double x) { return size_terms(x) + with_prior(base_[0], x); }, random);
     if (hyper_.r.is_random())
       base_[2] = slice_coordinate(
           base_[2], 2.0, hyper_.r, [&](double x) { return log_likelihood(base_[0], base_[1], x); },
@@ -64,6 +59,11 @@ class SphericalBaseUpdate {
   struct Moments {
     double n, squared_mean, scatter;
   };
+
+  double with_prior(double log_omega, double log_nu) const {
+    const double prior = hyper_.log_density(0, log_omega, log_nu);
+    return std::isfinite(prior) ? prior + log_likelihood(log_omega, log_nu, base_[2]) : prior;
+  }
 
   // Without Gamma functions, which depend on nu alone.
   double log_likelihood(double log_omega, double log_nu, double log_r) const {

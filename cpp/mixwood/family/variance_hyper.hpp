@@ -1,7 +1,8 @@
 // What the expected variances of clusters are drawn from, where one column (or one variance for all
 // columns) stands for itself: in units in which all rows together have variance 1,
 //
-//   omega ~ Gamma(3/2, 3/(2 fraction)) on omega >= floor,    r = omega/tau where it is tied.
+//   omega ~ Gamma(3/2, 3/(2 fraction)) on omega >= floor and psi = nu' omega >= tie_floor,
+//   r = omega/tau where it is tied.
 //
 // It is the Wishart law of gaussian.hpp in one dimension.
 #pragma once
@@ -15,7 +16,7 @@
 namespace mixwood {
 
 struct VarianceHyper {
-  std::vector<double> floors;
+  std::vector<double> floors, tie_floors;
   double fraction, tau;
   Hyperprior nu, r;
 
@@ -24,10 +25,11 @@ struct VarianceHyper {
     return is_tied() ? std::exp(log_omega) / tau : std::exp(log_r);
   }
 
-  // Of ln omega.
-  double log_density(std::size_t j, double log_omega) const {
+  // Of ln omega, given ln nu'.
+  double log_density(std::size_t j, double log_omega, double log_nu) const {
     const double omega = std::exp(log_omega);
-    if (!(omega >= floors[j])) return -std::numeric_limits<double>::infinity();
+    if (!(omega >= floors[j]) || !(std::exp(log_nu) * omega >= tie_floors[j]))
+      return -std::numeric_limits<double>::infinity();
     return 1.5 * log_omega - 1.5 * omega / fraction;
   }
 };

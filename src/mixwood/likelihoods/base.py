@@ -179,6 +179,21 @@ class Likelihood(Settable, ABC):
         """Return base measures that a chain may start from, one a row: the best fit is taken."""
         return self.start_base()[None]
 
+    def start_points(self, X: Data) -> list[FloatArray]:
+        """Return the rows of `X` as points whose distances make sense, in one way or in several.
+
+        Chains may start from groups of near ones. Empty where there are no such points.
+        """
+        return []
+
+    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
+        """Return about the log volume that the posterior of the base measure has around `base`.
+
+        So that partitions are compared with the base measure integrated out, and not at its
+        best: `n` rows in this many clusters say more or less about it.
+        """
+        return 0.0
+
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw a base measure from its hyperprior: `base_size` numbers in the core's units."""
         return np.empty(0)

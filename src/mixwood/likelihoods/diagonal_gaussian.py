@@ -12,12 +12,14 @@ from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
-from mixwood.likelihoods.learned import C0, TAU, LearnedScale, base_of_clusters
+from mixwood.likelihoods.learned import C0, LearnedScale, base_of_clusters, centre_spread
 from mixwood.likelihoods.learned_scale import (
+    above_ties,
     check_learned,
     check_nu_of_variances,
     check_r_and_nu,
     draw_expected_variances,
+    effective_rows,
     explicit_r_and_nu,
     laws,
     learned_variances,
@@ -27,8 +29,9 @@ from mixwood.likelihoods.learned_scale import (
     start_grid,
 )
 from mixwood.likelihoods.spread import (
+    Rounding,
     present_variances,
-    rounding_steps,
+    rounding,
     warn_of_far_rows,
     warn_of_tiny_scale,
 )
@@ -159,7 +162,7 @@ class DiagonalGaussian(Likelihood):
         if isinstance(scale, str):
             variances = present_variances(X, centre)
             if scale == "learn":
-                scale = learned_variances(variances, rounding_steps(X))
+                scale = learned_variances(variances, rounding(X))
             else:
                 scale = variances * SCALE_FRACTION * max(nu - 2, 1.0)
         if not np.all(np.isfinite(mean)):
@@ -173,7 +176,7 @@ class DiagonalGaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = learned_variances(np.ones(width), np.zeros(width))
+                scale = learned_variances(np.ones(width), Rounding.none(width))
             else:
                 scale = np.full(width, SCALE_FRACTION * max(nu - 2, 1.0))
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
@@ -191,11 +194,15 @@ class DiagonalGaussian(Likelihood):
         return _core.diagonal_gaussian_learned(
             warn_of_far_rows(standard),
             self._floor(),
+            self._tie_floor(),
             C0,
-            TAU,
+            centre_spread(len(self.mean)),
             *laws(self.r, self.nu),
             self.start_base(),
         )
+
+    def _tie_floor(self) -> FloatArray:
+        return np.asarray(self.scale.tie_floor / self._squares)
 
     def _floor(self) -> FloatArray:
         return np.asarray(self.scale.floor / self._squares)
@@ -225,8 +232,17 @@ class DiagonalGaussian(Likelihood):
             base = start.copy()
             base[:-2] = np.maximum(base[:-2] + np.log(share), least)
             base[-2] = base[-2] if excess is None else excess
-            found.append(base)
+            found.append(self._above_ties(base))
         return np.array(found)
+
+    def start_points(self, X: Data) -> list[FloatArray]:
+        """Return the rows in units of the data's deviations."""
+        return [np.nan_to_num((X - self.mean) / np.sqrt(self._squares))]
+
+    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
+        """Return that of the logs of Gamma variables."""
+        rows = effective_rows(n, clusters, float(np.exp(base[-2])) + 2) + 3
+        return -len(self.mean) / 2 * float(np.log(rows / 2))
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""
@@ -237,12 +253,21 @@ class DiagonalGaussian(Likelihood):
             return np.empty(0)
         floor = self._floor()
         shares = np.full(len(floor), C0) if rng is None else draw_expected_variances(floor, rng)
-        return np.array([*np.log(shares), *log_tail(self.r, self.nu, 2, rng)])
+        return self._above_ties(np.array([*np.log(shares), *log_tail(self.r, self.nu, 2, rng)]))
+
+    def _above_ties(self, base: FloatArray) -> FloatArray:
+        """Return a base measure, moved if need be so that ``psi`` is above its floor."""
+        needed = float(np.max(self._tie_floor() / np.exp(base[:-2] + base[-2])))
+
+        def grown(base: FloatArray, by: float) -> FloatArray:
+            return np.concatenate([base[:-2] + np.log(by), base[-2:]])
+
+        return above_ties(base, needed, self.nu, grown)
 
     def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the expected variances (..., d), in units, ``nu - 2`` and `r`, (..., d or 1)."""
         shares, scalars = np.exp(base[..., :-2]), np.exp(base[..., -2:])
-        r = shares / TAU if self.r is None else scalars[..., 1:]
+        r = shares / centre_spread(len(self.mean)) if self.r is None else scalars[..., 1:]
         return shares, scalars[..., :1], r
 
     def base_draws(self, base: FloatArray) -> Parameters:

@@ -14,15 +14,17 @@ from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.cost import refuse_huge_matrices
 from mixwood.likelihoods.learned import (
     C0,
-    TAU,
     LearnedScale,
     base_of_clusters,
+    centre_spread,
     is_learned,
 )
 from mixwood.likelihoods.learned_scale import (
+    above_ties,
     check_learned,
     check_r_and_nu,
     draw_expected_covariance,
+    effective_rows,
     explicit_r_and_nu,
     laws,
     learned_covariance,
@@ -32,7 +34,8 @@ from mixwood.likelihoods.learned_scale import (
     start_grid,
 )
 from mixwood.likelihoods.spread import (
-    rounding_steps,
+    Rounding,
+    rounding,
     sample_covariance,
     shrunk_covariance,
     warn_of_far_rows,
@@ -186,7 +189,7 @@ class Gaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = learned_covariance(shrunk_covariance(X), rounding_steps(X))
+                scale = learned_covariance(shrunk_covariance(X), rounding(X))
             else:
                 scale = _paper_scale(X) if scale == "paper" else _data_scale(X, nu)
         mean = X.mean(axis=0) if self.mean is None else self.mean
@@ -200,7 +203,7 @@ class Gaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = learned_covariance(np.eye(width), np.zeros(width))
+                scale = learned_covariance(np.eye(width), Rounding.none(width))
             else:
                 scale = np.eye(width) * _expected_covariance_factor(nu, width)
         mean = np.zeros(width) if self.mean is None else self.mean
@@ -228,9 +231,10 @@ class Gaussian(Likelihood):
             warn_of_far_rows(standard),
             spread,
             self._in_units(self.scale.floor),
+            self._in_units(self.scale.tie_floor),
             C0,
             len(spread) + 2.0,
-            TAU,
+            centre_spread(len(spread)),
             *laws(self.r, self.nu),
             self.start_base(),
         )
@@ -263,8 +267,22 @@ class Gaussian(Likelihood):
             base = start.copy()
             base[:-2] *= share
             base[-2] = base[-2] if excess is None else excess
-            found.append(base)
+            found.append(self._above_ties(base))
         return np.array(found)
+
+    def start_points(self, X: Data) -> list[FloatArray]:
+        """Return the rows in units of the columns' deviations, and in those of the covariance."""
+        standard = (X - self.mean) / self._units()
+        factor = np.linalg.cholesky(self._in_units(self._matrix))
+        return [standard, np.linalg.solve(factor, standard.T).T]
+
+    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
+        """Return that of a Wishart distribution of as many degrees as there is information."""
+        expected, excess, _ = self._unpacked(base)
+        d = len(expected)
+        rows = effective_rows(n, clusters, float(excess) + d + 1) + d + 2
+        determinant = float(np.linalg.slogdet(expected)[1])
+        return (d + 1) / 2 * determinant - d * (d + 1) / 4 * float(np.log(rows / 2))
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""
@@ -277,7 +295,23 @@ class Gaussian(Likelihood):
         expected = C0 * spread if rng is None else draw_expected_covariance(spread, floor, rng)
         d = len(spread)
         column, row = np.triu_indices(d)  # the lower triangle, column by column
-        return np.array([*expected[row, column], *log_tail(self.r, self.nu, d + 1, rng)])
+        base = np.array([*expected[row, column], *log_tail(self.r, self.nu, d + 1, rng)])
+        return self._above_ties(base)
+
+    def _above_ties(self, base: FloatArray) -> FloatArray:
+        """Return a base measure, moved if need be so that ``Psi`` is above its floor."""
+        expected, excess, _ = self._unpacked(base)
+        floor = self._in_units(self.scale.tie_floor)
+        if not floor.any():
+            return base
+        factor = np.linalg.cholesky(excess * expected)
+        inner = np.linalg.solve(factor, np.linalg.solve(factor, floor).T)
+        needed = float(np.linalg.eigvalsh((inner + inner.T) / 2)[-1])
+
+        def grown(base: FloatArray, by: float) -> FloatArray:
+            return np.concatenate([base[:-2] * by, base[-2:]])
+
+        return above_ties(base, needed, self.nu, grown)
 
     def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the expected covariance (..., d, d), in units, ``nu - d - 1`` and `r`."""
@@ -285,7 +319,7 @@ class Gaussian(Likelihood):
         expected = np.zeros((*base.shape[:-1], d, d))
         column, row = np.triu_indices(d)
         expected[..., row, column] = expected[..., column, row] = base[..., :-2]
-        r = self._share(base) / TAU if self.r is None else np.exp(base[..., -1])
+        r = self._share(base) / centre_spread(d) if self.r is None else np.exp(base[..., -1])
         return expected, np.exp(base[..., -2]), r
 
     def base_draws(self, base: FloatArray) -> Parameters:

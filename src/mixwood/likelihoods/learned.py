@@ -21,13 +21,13 @@ __all__ = [
     "C0",
     "NU_BOUNDS",
     "NU_PRIOR",
-    "TAU",
     "Hyperprior",
     "Law",
     "LearnedScale",
     "TiedRate",
     "base_of_clusters",
     "centre",
+    "centre_spread",
     "draw",
     "is_learned",
     "law",
@@ -52,12 +52,34 @@ BOUNDS = (1e-10, 1e10)
 
 #: The share of the data's variance that a cluster is expected to have, before the data speak.
 C0 = 0.2
-#: Where r is tied: the variance of the centres of clusters over the data's. Large, so that a row
-#: on its own is expensive: it says nothing about the width of clusters.
-TAU = 20.0
 #: Of ``nu - d - 1`` (one column: ``nu - 2``), within bounds. Large: clusters share one covariance.
 NU_PRIOR = LogNormal(10, 2)
 NU_BOUNDS = (1.0, 2e4)
+
+
+#: Where r is tied: the least variance of the centres of clusters over the data's. Large, so that a
+#: row on its own is expensive and says nothing about the width of clusters.
+LEAST_SPREAD = 20.0
+#: In few columns that is not enough: how much of the mass of a new cluster's center may lie where
+#: the data are, within three standard deviations of their mean.
+MASS_WITHIN = 0.1
+
+
+def centre_spread(d: int) -> float:
+    """Return ``tau``, the variance of the centres of clusters over that of the data.
+
+    The centre of a new cluster is normal with ``tau`` times the data's variance, so within three
+    standard deviations of the data's it is with probability of about
+    ``(6 / sqrt(2 pi tau))^d``: that is how many rows, for each unit of the prior's mass, start a
+    cluster of their own in data that are one cluster. It is at most a tenth.
+
+    Examples
+    --------
+    >>> [round(centre_spread(d), 1) for d in (1, 2, 3, 4, 20)]
+    [573.0, 57.3, 26.6, 20.0, 20.0]
+    """
+    few = 36 / (2 * np.pi) * MASS_WITHIN ** (-2 / d)
+    return max(LEAST_SPREAD, float(few))
 
 
 class _ByArrays:
@@ -83,28 +105,32 @@ class LearnedScale(_ByArrays):
         That of all rows together; full, diagonal or spherical.
     floor : array of the same shape
         What the expected covariance of a cluster cannot fall below.
+    tie_floor : array of the same shape, optional
+        What ``nu'`` times the expected covariance cannot fall below; 0 by default.
     """
 
     covariance: Any
     floor: Any
+    tie_floor: Any = None
 
     def __post_init__(self) -> None:
-        covariance, floor = (
-            real_array(getattr(self, name), f"{name} of the learned scale")
-            for name in ("covariance", "floor")
-        )
+        if self.tie_floor is None:
+            object.__setattr__(self, "tie_floor", np.zeros(np.shape(self.floor)))
+        arrays = {
+            name: real_array(getattr(self, name), f"{name} of the learned scale")
+            for name in ("covariance", "floor", "tie_floor")
+        }
+        covariance = arrays["covariance"]
         square = covariance.ndim == 2 and covariance.shape[0] == covariance.shape[1]
         variances = np.diag(covariance) if square else covariance
-        if covariance.shape != floor.shape or not (square or covariance.ndim < 2):
+        shapes = [array.shape for array in arrays.values()]
+        if len(set(shapes)) > 1 or not (square or covariance.ndim < 2):
             raise ValueError(
-                "a learned scale needs a covariance and a floor of one shape, got "
-                f"{covariance.shape} and {floor.shape}"
+                f"a learned scale needs a covariance and floors of one shape, got {shapes}"
             )
-        if not (
-            np.isfinite(covariance).all() and np.isfinite(floor).all() and np.all(variances > 0)
-        ):
+        if not (all(np.isfinite(a).all() for a in arrays.values()) and np.all(variances > 0)):
             raise ValueError("a learned scale needs finite covariances with positive variances")
-        for name, value in (("covariance", covariance), ("floor", floor)):
+        for name, value in arrays.items():
             object.__setattr__(self, name, value if value.ndim else float(value))
 
 

@@ -25,13 +25,16 @@ from mixwood.likelihoods.learned import (
     number_or_prior,
     start_or_draw,
 )
+from mixwood.likelihoods.spread import Rounding
 
 __all__ = [
+    "above_ties",
     "check_learned",
     "check_nu_of_variances",
     "check_r_and_nu",
     "draw_expected_covariance",
     "draw_expected_variances",
+    "effective_rows",
     "explicit_r_and_nu",
     "floor_matrix",
     "floor_variances",
@@ -44,6 +47,9 @@ __all__ = [
     "rounding_variances",
     "scalars_learned",
     "start_grid",
+    "tie_floor_matrix",
+    "tie_floor_variances",
+    "tie_variances",
 ]
 
 #: The expected covariance of a cluster is at least what rounding makes of a single value, or this
@@ -51,6 +57,8 @@ __all__ = [
 #: a floor chains run to 0 where rows are tied, and with a high one they cannot move.
 SMALLEST = 1e-6
 LARGEST = 1 / 20
+#: Likewise of ``Psi``, at most this many times the covariance of the data.
+LARGEST_TIES = 100.0
 #: Where chains may start: expected covariances over `C0` times the data's, and ``nu'``. Base
 #: measure and partition find each other only from a good start, and clusters that share
 #: a covariance (large ``nu'``) are a mode of their own.
@@ -144,9 +152,45 @@ def start_grid(nu: Any) -> list[tuple[float, float | None]]:
 
 
 def rounding_variances(steps: Any, variances: Any) -> Any:
-    """Return the diagonal ``D``: the variance that rounding makes, over that of the column."""
+    """Return the diagonal ``D``, in units of the columns' variances.
+
+    Clusters of one covariance whose variance is at least ``step^2/(2 pi)`` gain nothing from a
+    cluster of its own for each rounded value: the density at its centre is then at most
+    ``1/step``, which a smooth density reaches, too.
+    """
     with np.errstate(over="ignore", under="ignore"):
-        return np.maximum((steps / np.sqrt(variances)) ** 2 / 12, SMALLEST)
+        return np.maximum((steps / np.sqrt(variances)) ** 2 / (2 * np.pi), SMALLEST)
+
+
+def tie_variances(rounding: Rounding, variances: Any) -> Any:
+    """Return the same for ``psi = nu' omega``, where each cluster has a covariance of its own.
+
+    The density of ``m`` tied values, their variance integrated out, is for each of them at most
+    ``1/step`` if ``psi >= m step^2/(2 pi e)``.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        squared = (rounding.steps / np.sqrt(variances)) ** 2
+        return np.minimum(squared * rounding.ties / (2 * np.pi * np.e), 1e12)
+
+
+def tie_floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:
+    """Return ``(M^-1 + R^-1/100)^-1``, M diagonal: below both ``M`` and ``100 R``; M may be 0.
+
+    Examples
+    --------
+    >>> tie_floor_matrix(np.eye(2), np.array([0.0, 100.0]))
+    array([[ 0.,  0.],
+           [ 0., 50.]])
+    """
+    root = np.sqrt(least)
+    inner = np.eye(len(least)) + root[:, None] * np.linalg.inv(spread) * root / LARGEST_TIES
+    floor = root[:, None] * np.linalg.inv(inner) * root
+    return np.asarray((floor + floor.T) / 2)
+
+
+def tie_floor_variances(least: Any) -> Any:
+    """Return the same for single variances."""
+    return least / (1 + least / LARGEST_TIES)
 
 
 def floor_variances(least: Any) -> Any:
@@ -173,26 +217,66 @@ def floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:
     return np.asarray((floor + floor.T) / 2)
 
 
-def learned_covariance(covariance: FloatArray, steps: FloatArray) -> LearnedScale:
-    """Return what data with this covariance and these rounding steps say of a learned scale."""
+def learned_covariance(covariance: FloatArray, rounding: Rounding) -> LearnedScale:
+    """Return what data with this covariance and rounding say of a learned scale."""
     variances = np.diag(covariance)
     units = np.sqrt(variances)
     square = np.outer(units, units)
-    floor = floor_matrix(covariance / square, rounding_variances(steps, variances))
-    return LearnedScale(covariance, floor * square)
+    spread = covariance / square
+    floor = floor_matrix(spread, rounding_variances(rounding.steps, variances))
+    tie_floor = tie_floor_matrix(spread, tie_variances(rounding, variances))
+    return LearnedScale(covariance, floor * square, tie_floor * square)
 
 
-def learned_variances(variances: FloatArray, steps: FloatArray) -> LearnedScale:
+def learned_variances(variances: FloatArray, rounding: Rounding) -> LearnedScale:
     """Return the same where columns are independent."""
-    floor = floor_variances(rounding_variances(steps, variances))
-    return LearnedScale(variances, floor * variances)
+    floor = floor_variances(rounding_variances(rounding.steps, variances))
+    tie_floor = tie_floor_variances(tie_variances(rounding, variances))
+    return LearnedScale(variances, floor * variances, tie_floor * variances)
 
 
-def learned_variance(variance: float, steps: FloatArray) -> LearnedScale:
+def learned_variance(variance: float, rounding: Rounding) -> LearnedScale:
     """Return the same where all columns have one variance."""
-    step = np.sqrt(np.mean(steps**2))
+    step = np.sqrt(np.mean(rounding.steps**2))
+    ties = Rounding(step, np.mean(rounding.ties))
     floor = floor_variances(rounding_variances(step, variance))
-    return LearnedScale(variance, floor * variance)
+    tie_floor = tie_floor_variances(tie_variances(ties, variance))
+    return LearnedScale(variance, floor * variance, tie_floor * variance)
+
+
+def effective_rows(n: int, clusters: int, nu: float) -> float:
+    """Return about how many rows' worth the clusters say of their expected covariance.
+
+    Each cluster's own covariance is `nu` rows' worth, if it is known; and it is known from its
+    rows.
+
+    Examples
+    --------
+    >>> effective_rows(100, 1, 1e9).__round__(), effective_rows(10**9, 5, 20.0).__round__()
+    (100, 100)
+    """
+    return 1 / (1 / (clusters * nu) + 1 / n)
+
+
+def above_ties(base: FloatArray, needed: float, nu: Any, shift: Any) -> FloatArray:
+    """Return a base measure whose ``Psi`` is above its floor.
+
+    Parameters
+    ----------
+    base : array of shape (base_size,)
+        Ends with ``ln nu'`` and ``ln r``.
+    needed : float
+        The factor by which ``Psi`` has to grow.
+    nu : float or hyperprior
+        Where it is learned it grows; else the covariance does, by ``shift(base, factor)``.
+    """
+    if needed <= 1:
+        return base
+    if is_learned(nu) and np.exp(base[-2]) * needed * 1.05 < NU_BOUNDS[1]:
+        moved = base.copy()
+        moved[-2] += np.log(needed * 1.05)
+        return moved
+    return np.asarray(shift(base, needed * 1.05))
 
 
 def draw_expected_variances(floor: Any, rng: np.random.Generator) -> Any:

@@ -351,6 +351,22 @@ class Product(Likelihood):
         count = max(len(rows) for rows in starts)
         return np.hstack([rows[np.arange(count) % len(rows)] for rows in starts])
 
+    def start_points(self, X: Data) -> list[FloatArray]:
+        """Return the parts' points side by side, 0 where a row has nothing for a part."""
+        assert isinstance(X, np.ndarray)
+        sides = []
+        for part in self._slices(X):
+            points = part.likelihood.start_points(part.data)[:1]
+            for found in points:
+                all_rows = np.zeros((len(X), found.shape[1]))
+                all_rows[part.rows] = found
+                sides.append(all_rows)
+        return [np.hstack(sides)] if sides else []
+
+    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
+        """Return the sum of the parts'."""
+        return sum(part.log_base_volume(own, n, clusters) for _, part, own in self._bases(base))
+
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperpriors of the parts."""
         return np.concatenate([part.draw_base(rng) for part in self.parts.values()])

@@ -12,12 +12,14 @@ from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
-from mixwood.likelihoods.learned import C0, TAU, LearnedScale, base_of_clusters
+from mixwood.likelihoods.learned import C0, LearnedScale, base_of_clusters, centre_spread
 from mixwood.likelihoods.learned_scale import (
+    above_ties,
     check_learned,
     check_nu_of_variances,
     check_r_and_nu,
     draw_expected_variances,
+    effective_rows,
     explicit_r_and_nu,
     laws,
     learned_variance,
@@ -27,8 +29,9 @@ from mixwood.likelihoods.learned_scale import (
     start_grid,
 )
 from mixwood.likelihoods.spread import (
+    Rounding,
     refuse_extreme_spread,
-    rounding_steps,
+    rounding,
     warn_of_far_rows,
     warn_of_tiny_scale,
 )
@@ -131,7 +134,7 @@ class SphericalGaussian(Likelihood):
                 variance = X.var(axis=0, ddof=1).mean() if varies else 1.0
             refuse_extreme_spread(np.array([variance]))
             if scale == "learn":
-                scale = learned_variance(float(variance), rounding_steps(X))
+                scale = learned_variance(float(variance), rounding(X))
             else:
                 scale = float(variance) * SCALE_FRACTION * max(nu - 2, 1.0)
         if not np.all(np.isfinite(mean)):
@@ -145,7 +148,7 @@ class SphericalGaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = learned_variance(1.0, np.zeros(width))
+                scale = learned_variance(1.0, Rounding.none(width))
             else:
                 scale = SCALE_FRACTION * max(nu - 2, 1.0)
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
@@ -168,8 +171,9 @@ class SphericalGaussian(Likelihood):
         return _core.spherical_gaussian_learned(
             warn_of_far_rows(standard),
             self.scale.floor / self._square,
+            self.scale.tie_floor / self._square,
             C0,
-            TAU,
+            centre_spread(len(self.mean)),
             *laws(self.r, self.nu),
             self.start_base(),
         )
@@ -199,8 +203,17 @@ class SphericalGaussian(Likelihood):
             base = start.copy()
             base[:-2] = np.maximum(base[:-2] + np.log(share), least)
             base[-2] = base[-2] if excess is None else excess
-            found.append(base)
+            found.append(self._above_ties(base))
         return np.array(found)
+
+    def start_points(self, X: Data) -> list[FloatArray]:
+        """Return the rows in units of the data's deviations."""
+        return [np.asarray((X - self.mean) / np.sqrt(self._square))]
+
+    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
+        """Return that of the logs of Gamma variables."""
+        rows = effective_rows(n, clusters, float(np.exp(base[-2])) + 2) + 3
+        return -0.5 * float(np.log(rows / 2))
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""
@@ -211,12 +224,21 @@ class SphericalGaussian(Likelihood):
             return np.empty(0)
         floor = self.scale.floor / self._square
         share = C0 if rng is None else draw_expected_variances(floor, rng)
-        return np.array([np.log(share), *log_tail(self.r, self.nu, 2, rng)])
+        return self._above_ties(np.array([np.log(share), *log_tail(self.r, self.nu, 2, rng)]))
+
+    def _above_ties(self, base: FloatArray) -> FloatArray:
+        """Return a base measure, moved if need be so that ``psi`` is above its floor."""
+        needed = float(np.max(self.scale.tie_floor / self._square / np.exp(base[:-2] + base[-2])))
+
+        def grown(base: FloatArray, by: float) -> FloatArray:
+            return np.concatenate([base[:-2] + np.log(by), base[-2:]])
+
+        return above_ties(base, needed, self.nu, grown)
 
     def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the expected variance, in units, ``nu - 2`` and `r`."""
         share, excess, r = np.moveaxis(np.exp(base), -1, 0)
-        return share, excess, share / TAU if self.r is None else r
+        return share, excess, share / centre_spread(len(self.mean)) if self.r is None else r
 
     def base_draws(self, base: FloatArray) -> Parameters:
         """Return the expected ``variance``, and ``nu`` and ``r`` if they are sampled."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mixwood._support.types import FloatArray
 from mixwood._support.warn import warn
 
 __all__ = [
+    "Rounding",
     "column_variances",
     "present_variances",
     "refuse_extreme_spread",
-    "rounding_steps",
+    "rounding",
     "sample_covariance",
     "shrunk_covariance",
     "warn_of_far_rows",
@@ -102,21 +105,48 @@ def shrunk_covariance(X: FloatArray) -> FloatArray:
     return shrunk
 
 
-def rounding_steps(X: FloatArray) -> FloatArray:
-    """Return to which step each column seems to be rounded; 0 where no two entries are equal.
+class Rounding(NamedTuple):
+    """What rounding has done to each column; both arrays have shape (d,).
 
-    It is the 10% quantile of the gaps between distinct values. Missing entries are left out.
+    Attributes
+    ----------
+    steps : array
+        To which step a column seems to be rounded: the 10% quantile of the gaps between distinct
+        values. 0 where no two entries are equal, or all are.
+    ties : array
+        How many entries have the value of a random one, in the mean.
+    """
+
+    steps: FloatArray
+    ties: FloatArray
+
+    @classmethod
+    def none(cls, d: int) -> Rounding:
+        """Return that of columns without ties."""
+        return cls(np.zeros(d), np.ones(d))
+
+
+def rounding(X: FloatArray) -> Rounding:
+    """Return to which step each column seems to be rounded, and how many entries that ties.
+
+    Missing entries are left out.
 
     Examples
     --------
-    >>> rounding_steps(np.array([[1.0, 0.5, 3.0], [1.0, 0.7, 3.0], [3.0, 0.9, 3.0]]))
-    array([2., 0., 0.])
+    >>> rounding(np.array([[1.0, 0.5, 3.0], [1.0, 0.7, 3.0], [3.0, 0.9, 3.0]]))
+    Rounding(steps=array([2., 0., 0.]), ties=array([1.66666667, 1.        , 3.        ]))
     """
-    return np.array([_rounding_step(column[np.isfinite(column)]) for column in X.T])
+    found = [_rounding(column[np.isfinite(column)]) for column in X.T]
+    return Rounding(np.array([step for step, _ in found]), np.array([ties for _, ties in found]))
 
 
-def _rounding_step(values: FloatArray) -> float:
+def _rounding(values: FloatArray) -> tuple[float, float]:
+    if len(values) == 0:
+        return 0.0, 1.0
     gaps = np.diff(np.sort(values))
-    apart = gaps[gaps > SAME * gaps.sum()]
+    new = gaps > SAME * gaps.sum()
+    counts = np.diff(np.flatnonzero(np.concatenate([[True], new, [True]])))
+    ties = float(np.sum(counts.astype(np.float64) ** 2) / len(values))
+    apart = gaps[new]
     tied = 0 < len(apart) < len(gaps)
-    return float(np.quantile(apart, 0.1)) if tied else 0.0
+    return float(np.quantile(apart, 0.1)) if tied else 0.0, ties

@@ -1,13 +1,16 @@
 """Where a chain starts: its partition, and the base measure where that is learned.
 
-The two find each other only from a good start. So `init="ibhc"` grows a tree at each of several
-base measures (`Likelihood.start_bases`), lets a short pilot chain fit both, and starts from the
-state of the highest joint density. With many rows the pilots see some of them, and a last tree
-is grown over all at the base measure that was found.
+The two find each other only from a good start. So `init="ibhc"` tries several: trees grown at
+several base measures (`Likelihood.start_bases`), groups of near points, and all rows together. A
+short pilot chain fits partition and base measure to each other, and the best is taken: that of
+the highest joint density, the base measure integrated out roughly. With many rows the pilots see
+some of them; a tree is then grown over all at the base measure that was found, and compared with
+the pilot's clusters, which take in the other rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,12 +20,13 @@ from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items, it
 from mixwood.model import Mixture
 from mixwood.samplers import Gibbs, Sampler, Tree
 from mixwood.sampling.initial_partition import initial_labels
+from mixwood.sampling.near_points import group_counts, near_points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mixwood import _core
-    from mixwood._support.types import Data
+    from mixwood._support.types import Data, FloatArray
 
 __all__ = ["StartingPoint", "starting_point"]
 
@@ -31,6 +35,8 @@ PILOT_ROWS = 1000
 PILOT_ITERATIONS = 10
 #: How often the base measure moves, given a partition, before that does.
 BASE_UPDATES = 10
+#: More and more groups of near points are tried until this many in a row were no better.
+PATIENCE = 3
 
 
 class StartingPoint(NamedTuple):
@@ -41,9 +47,9 @@ class StartingPoint(NamedTuple):
 
 
 class _State(NamedTuple):
-    log_density: float
+    score: float
     labels: NDArray[np.int32]
-    base: NDArray[np.float64]
+    base: FloatArray
 
 
 def starting_point(
@@ -75,50 +81,92 @@ def starting_point(
     if family.base_size == 0:
         labels = initial_labels(init, model, family, points, seed, max_leaves)
         return StartingPoint(labels, family)
-    if isinstance(init, str) and init == "ibhc":
-        few = _some_of(data, seed)
-        bound = family if few is data else bind_family(model, few)
-        found = best_state(model, few, bound, seed)
-        if few is data:
-            return StartingPoint(found.labels, family.at(found.base))
-        family = family.at(found.base)
-    labels = initial_labels(init, model, family, points, seed, max_leaves)
-    return StartingPoint(labels, family.at(_fitted(model, data, family, labels, seed, 0).base))
+    pilots = _Pilots(model, data, family, seed)
+    if not (isinstance(init, str) and init == "ibhc"):
+        labels = initial_labels(init, model, family, points, seed, max_leaves)
+        return StartingPoint(labels, family.at(pilots.fit(family.base, labels, 0).base))
+    few = _some_of(data, seed)
+    if few is data:
+        best = pilots.best()
+        return StartingPoint(best.labels, family.at(best.base))
+    bound = bind_family(model, few)
+    best = _Pilots(model, few, bound, seed).best()
+    there = family.at(best.base)
+    states = [pilots.fit(best.base, _all_taken_in(there, bound, best), 0)]
+    labels = initial_labels("ibhc", model, there, points, seed, max_leaves)
+    states.append(pilots.fit(best.base, labels, 0))
+    best = max(states, key=lambda state: state.score)
+    return StartingPoint(best.labels, family.at(best.base))
 
 
-def best_state(
-    model: Mixture,
-    data: Data | WeightedLeaves,
-    family: _core.Family,
-    seed: np.random.SeedSequence,
-) -> _State:
-    """Return the best of the states that pilots come to, from all starts of the base measure."""
-    points = int(item_sizes(data).sum())
-    states = []
-    for number, base in enumerate(model.likelihood.start_bases()):
-        own = _child(seed, 2 + number)
-        there = family.at(base)
-        labels = initial_labels("ibhc", model, there, points, own, None)
-        states.append(_fitted(model, data, there, labels, own, PILOT_ITERATIONS))
-    return max(states, key=lambda state: state.log_density)
+class _Pilots:
+    """Short chains over some rows, each from a start of its own."""
+
+    def __init__(
+        self,
+        model: Mixture,
+        data: Data | WeightedLeaves,
+        family: _core.Family,
+        seed: np.random.SeedSequence,
+    ) -> None:
+        self._model, self._data, self._family, self._seed = model, data, family, seed
+        self._points = int(item_sizes(data).sum())
+        self._sampler: Sampler = Tree() if isinstance(data, WeightedLeaves) else Gibbs()
+        self._stream = np.random.PCG64(_child(seed, 1))
+
+    def best(self) -> _State:
+        """Return the best of the states that they come to."""
+        return max(self._states(), key=lambda state: state.score)
+
+    def _states(self) -> Iterator[_State]:
+        bases = self._model.likelihood.start_bases()
+        for number, base in enumerate(bases):
+            own = _child(self._seed, 2 + number)
+            labels = initial_labels(
+                "ibhc", self._model, self._family.at(base), self._points, own, None
+            )
+            yield self.fit(base, labels)
+        n = int(self._data.shape[0])
+        one = self.fit(bases[0], np.zeros(n, dtype=np.int32))
+        yield one
+        if isinstance(self._data, WeightedLeaves):
+            return
+        rng = np.random.default_rng(_child(self._seed, 1))
+        # Where clusters share a covariance, more is said about it: groups find it the easier.
+        base = bases[min(1, len(bases) - 1)]
+        for points in self._model.likelihood.start_points(self._data):
+            best, waited = one.score, 0
+            for count in group_counts(n):
+                state = self.fit(base, near_points(points, count, rng))
+                yield state
+                best, waited = max(best, state.score), 0 if state.score > best else waited + 1
+                if waited == PATIENCE:
+                    break
+
+    def fit(
+        self, base: FloatArray, labels: NDArray[np.int32], iterations: int = PILOT_ITERATIONS
+    ) -> _State:
+        """Return where a short chain comes to."""
+        family = self._family.at(base)
+        chain = make_chain(self._model, self._data, labels, self._stream, self._sampler, family)
+        chain.update_base(BASE_UPDATES)
+        chain.iterate(iterations)
+        volume = self._model.likelihood.log_base_volume(chain.base, self._points, chain.n_clusters)
+        score = chain.log_joint() + chain.log_base() + volume
+        return _State(score, chain.state()["labels"], chain.base)
 
 
-def _fitted(
-    model: Mixture,
-    data: Data | WeightedLeaves,
-    family: _core.Family,
-    labels: NDArray[np.int32],
-    seed: np.random.SeedSequence,
-    iterations: int,
-) -> _State:
-    """Return where a short chain comes to."""
-    sampler: Sampler = Tree() if isinstance(data, WeightedLeaves) else Gibbs()
-    stream = np.random.PCG64(_child(seed, 1))
-    chain = make_chain(model, data, labels, stream, sampler, family)
-    chain.update_base(BASE_UPDATES)
-    chain.iterate(iterations)
-    density = chain.log_joint() + chain.log_base()
-    return _State(density, chain.state()["labels"], chain.base)
+def _all_taken_in(family: _core.Family, few: _core.Family, state: _State) -> NDArray[np.int32]:
+    """Return labels of all rows: each joins the cluster of `state` that it fits best."""
+    statistics = few.cluster_statistics(state.labels)
+    log_sizes = np.log(np.bincount(state.labels))
+    labels = np.empty(family.n_rows, dtype=np.int32)
+    step = max(2**20 // len(statistics), 1)
+    for start in range(0, family.n_rows, step):
+        end = min(start + step, family.n_rows)
+        table = family.log_predictive_table(statistics, start, end)
+        labels[start:end] = (table + log_sizes).argmax(axis=1)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
 
 def _some_of(data: Data | WeightedLeaves, seed: np.random.SeedSequence) -> Data | WeightedLeaves:

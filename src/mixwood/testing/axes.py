@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.special import betaln, expit, log_expit, logit, logsumexp
+from scipy.special import betaln, expit, log_expit, logit
 
 from mixwood import hyper
 from mixwood._support.types import FloatArray, IntArray
@@ -152,11 +152,6 @@ class BoundedAxis:
         weights = np.where(np.arange(len(self.points)) % 2, 4.0, 2.0)
         weights[[0, -1]] = 1.0
         return np.asarray(weights * (self.points[1] - self.points[0]) / 3)
-
-    @property
-    def log_prior(self) -> FloatArray:
-        """The log density at the points, normalized."""
-        return np.asarray(self.log_density - logsumexp(self.log_density, b=self.weights))
 
     def cdf(self, density: FloatArray, values: FloatArray) -> FloatArray:
         """Return the probability below `values` under a density that is known at the points."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mixwood._support.types import FloatArray
-from mixwood.likelihoods.learned import C0, TAU
+from mixwood.likelihoods.learned import C0
 from mixwood.reference.base import DiagonalGaussianBase, GaussianBase, SphericalGaussianBase
 from mixwood.reference.families import Family
 
@@ -44,25 +44,27 @@ def _functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float]:
             return values | {
                 "average log_omega": float(base[:-2].mean()),
                 "log_nu": float(base[-2]),
-                RELATION: _relation(float(r[0]), away[:, 0]),
+                RELATION: _relation(learned.tau, float(r[0]), away[:, 0]),
             }
         case SphericalGaussianBase():
             balls = learned.balls(stats)
-            return values | {RELATION: _relation(learned.r(base), balls.away / learned.d)}
+            return values | {
+                RELATION: _relation(learned.tau, learned.r(base), balls.away / learned.d)
+            }
     return values
 
 
-def _relation(r: float, squares: FloatArray) -> float:
+def _relation(tau: float, r: float, squares: FloatArray) -> float:
     """Return the product of the logs, each about where it mostly is."""
     mean_square = max(float(squares.mean()), 1e-300)
-    return float(np.log(r * TAU / C0) * np.log(mean_square / TAU))
+    return float(np.log(r * tau / C0) * np.log(mean_square / tau))
 
 
 def _of_gaussian(learned: GaussianBase, stats: Sequence[Any], base: FloatArray) -> dict[str, float]:
     scale, clusters = learned.unpacked(base), learned.clusters(stats)
     squares = np.einsum("ki,ij,kj->k", clusters.mean, learned.precision, clusters.mean)
     return {
-        RELATION: _relation(learned.r(scale), squares / learned.d),
+        RELATION: _relation(learned.tau, learned.r(scale), squares / learned.d),
         "log_nu": scale.log_nu,
         "log_det": float(np.linalg.slogdet(scale.omega)[1]),
         "log_trace": float(np.log((learned.precision * scale.omega).sum())),

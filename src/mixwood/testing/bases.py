@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from mixwood import hyper
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.likelihoods import Likelihood
-from mixwood.likelihoods.learned import C0, TAU
+from mixwood.likelihoods.learned import C0
 from mixwood.reference.base.columns import ColumnsBase
 from mixwood.reference.base.custom import CustomBase
 from mixwood.reference.base.diagonal_gaussian import (
@@ -38,81 +38,132 @@ __all__ = ["BaseLaw", "TooManyParametersError", "base_law"]
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """One number of a base measure that is sampled."""
+class Common:
+    """A parameter that all columns share."""
 
     name: str
     place: int  # in the vector
-    axis: BoundedAxis  # of its logarithm, ...
-    in_logs: bool = True  # ... which is what the vector has, or not
+    axis: BoundedAxis  # of its logarithm
+
+
+@dataclass(frozen=True)
+class Own:
+    """A parameter of one column.
+
+    Its logarithm is ``low + t (high - low)``: where ends depend on the common parameters, the
+    grid over ``t``, from 0 to 1, does not.
+    """
+
+    name: str
+    place: int  # in the vector
+    axis: BoundedAxis  # of t
+    span: Callable[[Any], tuple[Any, Any]]  # from ln nu' to both ends
+    log_density: Callable[[FloatArray], FloatArray]  # of the logarithm, but for a constant
+    in_logs: bool = True  # whether the vector has the logarithm
+
+    def logs(self, t: Any, log_nu: Any) -> FloatArray:
+        """Return logarithms."""
+        low, high = self.span(log_nu)
+        return np.asarray(low + t * (high - low))
+
+    def positions(self, logs: Any, log_nu: Any) -> FloatArray:
+        """Return the ``t`` of logarithms, within 0 and 1."""
+        low, high = self.span(log_nu)
+        return np.clip((logs - low) / (high - low), 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Block:
     """Parameters that depend on each other given the partition.
 
-    Some are common to all columns. Given these and the partition, each column's own parameter is
-    independent of the other columns'.
+    Given the common ones and the partition, those of different columns are independent.
     """
 
-    common: tuple[Parameter, ...]
-    own: tuple[Parameter, ...]
+    common: tuple[Common, ...]
+    own: tuple[Own, ...]
     #: for each of `own`, log marginals (2^n, points of the common ones, points of its own)
     log_marginals: tuple[FloatArray, ...]
+    #: where ``ln nu'`` is; None if it is the first of the common ones
+    log_nu: float | None = 0.0
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """All of them."""
-        return self.common + self.own
+    def parameters(self) -> list[Common | Own]:
+        """All of them, the common ones first."""
+        return [*self.common, *self.own]
 
     def _log_columns(self, clusters: Sequence[int]) -> list[FloatArray]:
-        """Return the log of each column's density and its prior, at all points."""
-        tables = zip(self.log_marginals, self.own, strict=True)
-        return [
-            np.asarray(table[list(clusters)].sum(axis=0) + parameter.axis.log_prior)
-            for table, parameter in tables
-        ]
+        """Return the log of each column's density and its hyperprior, at all points."""
+        log_nu: Any = self.log_nu
+        if log_nu is None:
+            log_nu = self.common[0].axis.points.reshape(-1, *(1 for _ in self.common))
+        tables = []
+        for table, own in zip(self.log_marginals, self.own, strict=True):
+            low, high = own.span(log_nu)
+            prior = own.log_density(own.logs(own.axis.points, log_nu)) + np.log(high - low)
+            tables.append(np.asarray(table[list(clusters)].sum(axis=0) + prior))
+        return tables
 
     def _log_common(self, columns: Sequence[FloatArray]) -> FloatArray:
         """Return the log density of rows and common parameters, at the points of these."""
         total = np.zeros(())
         for parameter in self.common:
-            total = total[..., None] + parameter.axis.log_prior
-        for table, parameter in zip(columns, self.own, strict=True):
-            total = total + logsumexp(table, axis=-1, b=parameter.axis.weights)
+            total = total[..., None] + parameter.axis.log_density
+        for table, own in zip(columns, self.own, strict=True):
+            total = total + logsumexp(table, axis=-1, b=own.axis.weights)
         return np.asarray(total)
 
-    def log_likelihood(self, clusters: Sequence[int]) -> float:
-        """Return the log probability of the rows, given the clusters."""
+    def _log_total(self, clusters: Sequence[int]) -> float:
         table = self._log_common(self._log_columns(clusters))
         for parameter in reversed(self.common):
             table = logsumexp(table, axis=-1, b=parameter.axis.weights)
         return float(table)
 
+    def log_likelihood(self, clusters: Sequence[int]) -> float:
+        """Return the log probability of the rows, given the clusters."""
+        return self._log_total(clusters) - self._log_total(())
+
     def draw(self, clusters: Sequence[int], size: int, rng: np.random.Generator) -> FloatArray:
         """Draw the parameters' logs (size, parameters), each given those before it."""
         columns = self._log_columns(clusters)
-        common = _scaled(self._log_common(columns))
-        drawn, near = _draw_common(common, self.common, size, rng)
-        own = np.empty((size, len(self.own)))
+        axes = [parameter.axis for parameter in self.common]
+        common, near = _draw_on_grid(_scaled(self._log_common(columns)), axes, size, rng)
+        t = np.empty((size, len(self.own)))
         for point in np.unique(near, axis=0):
             chosen = np.flatnonzero((near == point).all(axis=1))
-            for k, (table, parameter) in enumerate(zip(columns, self.own, strict=True)):
-                density = _scaled(table[tuple(point)])
-                own[chosen, k] = parameter.axis.draw(density, len(chosen), rng)
-        return np.concatenate([drawn, own], axis=1)
+            for k, (table, own) in enumerate(zip(columns, self.own, strict=True)):
+                t[chosen, k] = own.axis.draw(_scaled(table[tuple(point)]), len(chosen), rng)
+        log_nu = common[:, 0] if self.log_nu is None else self.log_nu
+        logs = [own.logs(t[:, k], log_nu) for k, own in enumerate(self.own)]
+        return np.column_stack([common, *logs])
 
     def transforms(self, clusters: Sequence[int], logs: FloatArray) -> dict[str, FloatArray]:
         """Return the transform of each parameter by its CDF, marginal over the others."""
         columns = self._log_columns(clusters)
         log_common = self._log_common(columns)
-        densities = [_marginal(_scaled(log_common), self.common, p) for p in self.common]
-        for table, parameter in zip(columns, self.own, strict=True):
-            log_column = logsumexp(table, axis=-1, b=parameter.axis.weights, keepdims=True)
-            both = _scaled(log_common[..., None] + table - log_column)
-            densities.append(_marginal(both, (*self.common, parameter), parameter))
-        own = zip(self.parameters, densities, logs.T, strict=True)
-        return {p.name: p.axis.cdf(density, values) for p, density, values in own}
+        axes = [parameter.axis for parameter in self.common]
+        result = {
+            parameter.name: parameter.axis.cdf(_marginal(_scaled(log_common), axes, k), logs[:, k])
+            for k, parameter in enumerate(self.common)
+        }
+        for k, (table, own) in enumerate(zip(columns, self.own, strict=True)):
+            log_column = logsumexp(table, axis=-1, b=own.axis.weights)
+            both = _scaled((log_common - log_column)[..., None] + table)
+            for axis in reversed(axes[1:] if self.log_nu is None else axes):
+                both = np.tensordot(both, axis.weights, axes=([-2], [0]))
+            result[own.name] = self._own_cdf(own, both, logs[:, len(axes) + k])
+        return result
+
+    def _own_cdf(self, own: Own, density: FloatArray, logs: FloatArray) -> FloatArray:
+        """Return the CDF of one column's parameter; `density` is over ``t``, and ``ln nu'``."""
+        if self.log_nu is not None:
+            return own.axis.cdf(density, own.positions(logs, self.log_nu))
+        axis = self.common[0].axis
+        masses = (density @ own.axis.weights) * axis.weights
+        kept = np.flatnonzero(masses > 1e-9 * masses.max())
+        parts = [
+            masses[k] * own.axis.cdf(density[k], own.positions(logs, axis.points[k])) for k in kept
+        ]
+        return np.asarray(np.sum(parts, axis=0) / masses[kept].sum())
 
 
 def _scaled(log_density: FloatArray) -> FloatArray:
@@ -120,28 +171,26 @@ def _scaled(log_density: FloatArray) -> FloatArray:
     return np.asarray(np.exp(log_density - log_density.max()))
 
 
-def _draw_common(
-    table: FloatArray, parameters: Sequence[Parameter], size: int, rng: np.random.Generator
+def _draw_on_grid(
+    table: FloatArray, axes: Sequence[BoundedAxis], size: int, rng: np.random.Generator
 ) -> tuple[FloatArray, IntArray]:
-    """Draw parameters one after the other; return their logs, and points near by."""
-    drawn = np.empty((size, len(parameters)))
-    near = np.zeros((size, len(parameters)), dtype=np.int64)
-    if parameters:
-        axis = parameters[0].axis
-        drawn[:, 0] = axis.draw(_marginal(table, parameters, parameters[0]), size, rng)
-        near[:, 0] = axis.interpolate(drawn[:, 0], rng)
+    """Draw one coordinate after the other; return them, and points near by."""
+    drawn, near = np.empty((size, len(axes))), np.zeros((size, len(axes)), dtype=np.int64)
+    if axes:
+        drawn[:, 0] = axes[0].draw(_marginal(table, axes, 0), size, rng)
+        near[:, 0] = axes[0].interpolate(drawn[:, 0], rng)
         for point in np.unique(near[:, 0]):
             chosen = np.flatnonzero(near[:, 0] == point)
-            rest = _draw_common(table[point], parameters[1:], len(chosen), rng)
+            rest = _draw_on_grid(table[point], axes[1:], len(chosen), rng)
             drawn[chosen, 1:], near[chosen, 1:] = rest
     return drawn, near
 
 
-def _marginal(table: FloatArray, parameters: Sequence[Parameter], kept: Parameter) -> FloatArray:
-    """Return the density of one parameter, the others integrated out."""
-    for k in reversed(range(len(parameters))):
-        if parameters[k] is not kept:
-            table = np.tensordot(table, parameters[k].axis.weights, axes=([k], [0]))
+def _marginal(table: FloatArray, axes: Sequence[BoundedAxis], kept: int) -> FloatArray:
+    """Return the density of one coordinate, the others integrated out."""
+    for k in reversed(range(len(axes))):
+        if k != kept:
+            table = np.tensordot(table, axes[k].weights, axes=([k], [0]))
     return np.asarray(table)
 
 
@@ -180,8 +229,7 @@ class BaseLaw:
         for block in self.blocks:
             logs = block.draw(clusters, size, rng)
             for k, parameter in enumerate(block.parameters):
-                values = logs[:, k] if parameter.in_logs else np.exp(logs[:, k])
-                base[:, parameter.place] = values
+                base[:, parameter.place] = np.exp(logs[:, k]) if _plain(parameter) else logs[:, k]
         return base
 
     def transforms(self, labels: NDArray[Any], base: FloatArray) -> dict[str, FloatArray]:
@@ -190,11 +238,16 @@ class BaseLaw:
         result: dict[str, FloatArray] = {}
         for block in self.blocks:
             columns = [
-                base[:, p.place] if p.in_logs else np.log(base[:, p.place])
-                for p in block.parameters
+                np.log(base[:, parameter.place]) if _plain(parameter) else base[:, parameter.place]
+                for parameter in block.parameters
             ]
             result |= block.transforms(clusters, np.stack(columns, axis=1))
         return result
+
+
+def _plain(parameter: Common | Own) -> bool:
+    """Return whether the vector has the number itself, not its logarithm."""
+    return isinstance(parameter, Own) and not parameter.in_logs
 
 
 def base_law(likelihood: Likelihood, X: Data) -> BaseLaw | None:
@@ -239,36 +292,53 @@ def _blocks(family: Family[Any], stats: Sequence[Any], place: int, prefix: str) 
         case None:
             return []
         case GaussianBase() if learned.d == 1:
-            log_floor = float(np.log(learned.floor[0, 0]))
-            width = Parameter(f"{prefix}width", place, _width_axis(log_floor), in_logs=False)
+            floors = float(learned.floor[0, 0]), float(learned.tie_floor[0, 0])
+            width = _width(f"{prefix}width", place, *floors, in_logs=False)
             columns = _standardized(stats, learned.mean, learned.units)
             table = partial(_column_table, columns)
             return [_width_block((width,), learned, family.base, place, prefix, table)]
         case DiagonalGaussianBase():
+            floors_of = zip(np.exp(learned.log_floor), learned.tie_floor, strict=True)
             widths = tuple(
-                Parameter(f"{prefix}width {j}", place + j, _width_axis(float(learned.log_floor[j])))
-                for j in range(learned.d)
+                _width(f"{prefix}width {j}", place + j, *floors)
+                for j, floors in enumerate(floors_of)
             )
             table = partial(_column_table, learned.columns(stats))
             return [_width_block(widths, learned, family.base, place, prefix, table)]
         case SphericalGaussianBase():
-            width = Parameter(f"{prefix}width", place, _width_axis(learned.log_floor))
+            floors = float(np.exp(learned.log_floor)), float(learned.tie_floor)
+            width = _width(f"{prefix}width", place, *floors)
             table = partial(_ball_table, learned, stats)
             return [_width_block((width,), learned, family.base, place, prefix, table)]
         case MultinomialBase():
-            axis = _axis_of(learned.law)
-            totals = [log_dirichlet_marginals(s.total, np.exp(axis.points)) for s in stats]
-            return [Block((), (Parameter(f"{prefix}beta", place, axis),), (np.array(totals),))]
+
+            def log_marginals(values: FloatArray) -> FloatArray:
+                return np.array([log_dirichlet_marginals(s.total, np.exp(values)) for s in stats])
+
+            return [_single(f"{prefix}beta", place, learned.law, log_marginals)]
         case ColumnsBase():
             return [_column(learned, j, stats, place, prefix) for j in range(learned.columns)]
         case CustomBase() if len(learned.laws) == 1:
-            axis = _axis_of(learned.laws[0])
-            values = [learned.log_marginals(stats, np.array([x])) for x in axis.points]
-            return [Block((), (Parameter(f"{prefix}base", place, axis),), (np.array(values).T,))]
+
+            def log_marginals(values: FloatArray) -> FloatArray:
+                return np.array([learned.log_marginals(stats, x[None]) for x in values]).T
+
+            return [_single(f"{prefix}base", place, learned.laws[0], log_marginals)]
     raise TooManyParametersError(
         f"the learned base measure of {type(family).__name__} has more parameters than can be "
         "integrated here (use one column, or fix it)"
     )
+
+
+def _single(
+    name: str, place: int, law: Law, log_marginals: Callable[[FloatArray], FloatArray]
+) -> Block:
+    """Return the block of a parameter that depends on no other."""
+    points, step = _axis_of(law).points, np.vectorize(law.log_density)
+    low, high = points[0], points[-1]
+    axis = bounded_axis(np.zeros_like, 0.0, 1.0, 1 / (len(points) - 1))
+    own = Own(name, place, axis, lambda _: (low, high), step)
+    return Block((), (own,), (log_marginals(own.logs(axis.points, 0.0)),))
 
 
 def _axis_of(law: Law) -> BoundedAxis:
@@ -288,13 +358,19 @@ def _axis_of(law: Law) -> BoundedAxis:
     return bounded_axis(np.vectorize(law.log_density), float(low), float(high), step)
 
 
-def _width_axis(log_floor: float) -> BoundedAxis:
-    """Return the axis of ``ln omega``."""
-    return bounded_axis(log_width_density, max(log_floor, -14.0), np.log(30 * C0), 0.05)
+def _width(name: str, place: int, floor: float, tie_floor: float, in_logs: bool = True) -> Own:
+    """Return ``omega``: not below its floor, nor ``nu' omega`` below that of ties."""
+
+    def span(log_nu: Any) -> tuple[Any, Any]:
+        low = np.maximum(max(floor, 1e-6), tie_floor * np.exp(-log_nu))
+        return np.log(low), np.log(low + 30 * C0)
+
+    axis = bounded_axis(np.zeros_like, 0.0, 1.0, 1 / 320)
+    return Own(name, place, axis, span, log_width_density, in_logs)
 
 
 def _width_block(
-    widths: tuple[Parameter, ...],
+    widths: tuple[Own, ...],
     learned: GaussianBase | DiagonalGaussianBase | SphericalGaussianBase,
     base: FloatArray,
     place: int,
@@ -305,22 +381,22 @@ def _width_block(
 
     `table` takes the number of a column, ``ln omega``, ``ln nu'`` and ``r``.
     """
-    laws = {"nu": learned.nu_law, "r": learned.r_law}
-    places = {"nu": place + len(base) - 2, "r": place + len(base) - 1}
-    common = {
-        name: Parameter(f"{prefix}{name}", places[name], _axis_of(law))
-        for name, law in laws.items()
-        if law is not None
-    }
+    common = []
+    if learned.nu_law is not None:
+        common.append(Common(f"{prefix}nu", place + len(base) - 2, _axis_of(learned.nu_law)))
+    if learned.r_law is not None:
+        common.append(Common(f"{prefix}r", place + len(base) - 1, _axis_of(learned.r_law)))
     tables = []
     for j, width in enumerate(widths):
-        axes = [parameter.axis.points for parameter in (*common.values(), width)]
-        *others, log_omega = np.meshgrid(*axes, indexing="ij")
-        grids = dict(zip(common, others, strict=True))
-        log_nu, log_r = grids.get("nu", base[-2]), grids.get("r", base[-1])
-        r = np.exp(log_omega) / TAU if learned.tied else np.exp(log_r)
+        axes = [parameter.axis.points for parameter in common]
+        *others, t = np.meshgrid(*axes, width.axis.points, indexing="ij")
+        log_nu = others[0] if learned.nu_law is not None else np.array(base[-2])
+        log_r = others[-1] if learned.r_law is not None else np.array(base[-1])
+        log_omega = width.logs(t, log_nu)
+        r = np.exp(log_omega) / learned.tau if learned.tied else np.exp(log_r)
         tables.append(table(j, log_omega, log_nu, r))
-    return Block(tuple(common.values()), widths, tuple(tables))
+    fixed = None if learned.nu_law is not None else float(base[-2])
+    return Block(tuple(common), widths, tuple(tables), fixed)
 
 
 def _standardized(stats: Sequence[Any], mean: FloatArray, units: FloatArray) -> Columns:
@@ -344,7 +420,8 @@ def _ball_table(
 
 
 def _column(learned: ColumnsBase, j: int, stats: Sequence[Any], place: int, prefix: str) -> Block:
-    axis = _axis_of(learned.law)
-    values = np.exp(axis.points)
-    table = np.array([learned.log_column(s.n[j], s.total[j], j, values) for s in stats])
-    return Block((), (Parameter(f"{prefix}column {j}", place + j, axis),), (table,))
+    def log_marginals(values: FloatArray) -> FloatArray:
+        table = [learned.log_column(s.n[j], s.total[j], j, np.exp(values)) for s in stats]
+        return np.array(table)
+
+    return _single(f"{prefix}column {j}", place + j, learned.law, log_marginals)

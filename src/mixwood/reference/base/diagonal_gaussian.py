@@ -19,7 +19,7 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.likelihoods.learned import C0, NU_BOUNDS, TAU
+from mixwood.likelihoods.learned import C0, NU_BOUNDS, centre_spread
 from mixwood.reference.base.base import LearnedBase
 from mixwood.reference.base.laws import LogDensity, law_of, slice_entry
 from mixwood.reference.random import Stream
@@ -60,13 +60,15 @@ class DiagonalGaussianBase(LearnedBase["Moments"]):
         self.mean, self.units = likelihood.mean, np.sqrt(covariance)
         self.d = len(self.mean)
         self.log_floor = np.log(floor / covariance)
+        self.tie_floor = likelihood.scale.tie_floor / covariance
+        self.tau = centre_spread(self.d)
         self.tied = likelihood.r is None
         self.nu_law = law_of(likelihood.nu, NU_BOUNDS)
         self.r_law = law_of(likelihood.r)
 
     def r(self, base: FloatArray) -> FloatArray:
         """Return how many observations the prior mean of each column is worth."""
-        log_r = base[:-2] - log(TAU) if self.tied else np.full(self.d, base[-1])
+        log_r = base[:-2] - log(self.tau) if self.tied else np.full(self.d, base[-1])
         return np.asarray(np.exp(log_r))
 
     def nu(self, base: FloatArray) -> float:
@@ -78,8 +80,9 @@ class DiagonalGaussianBase(LearnedBase["Moments"]):
         return np.asarray(np.exp(base[-2] + base[:-2]))
 
     def above_floor(self, base: FloatArray) -> bool:
-        """Return whether no variance is below its floor."""
-        return bool(np.all(base[:-2] >= self.log_floor))
+        """Return whether no variance, and no ``psi``, is below its floor."""
+        high = base[:-2] >= self.log_floor
+        return bool(np.all(high & (self.psi(base) >= self.tie_floor)))
 
     def log_hyperprior(self, base: FloatArray) -> float:
         if not self.above_floor(base):

@@ -2,7 +2,7 @@
 
 In units in which all rows have variance 1 in every column::
 
-    Omega ~ Wishart_d(eta, c R / eta)  on  Omega >= F      eta = d + 2
+    Omega ~ Wishart_d(eta, c R / eta)  on  Omega >= F,  nu' Omega >= M      eta = d + 2
     Psi = nu' Omega      nu = nu' + d + 1      r = tr(R^-1 Omega) / (d tau), unless it is free
 
 ``R`` is the correlation of all rows. The base is ``(Omega, ln nu', ln r)``, of ``Omega`` the lower
@@ -20,7 +20,7 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.likelihoods.learned import C0, NU_BOUNDS, TAU
+from mixwood.likelihoods.learned import C0, NU_BOUNDS, centre_spread
 from mixwood.reference.base.base import LearnedBase
 from mixwood.reference.base.laws import LogDensity, law_of
 from mixwood.reference.random import Stream
@@ -51,10 +51,12 @@ class GaussianBase(LearnedBase["Moments"]):
     """The updates of ``(Omega, nu', r)`` given the clusters."""
 
     def __init__(self, likelihood: likelihoods.Gaussian) -> None:
-        covariance, floor = likelihood.scale.covariance, likelihood.scale.floor
+        covariance = likelihood.scale.covariance
         self.mean, self.units = likelihood.mean, np.sqrt(np.diag(covariance))
         self.d = len(self.mean)
-        self.floor = floor / np.outer(self.units, self.units)
+        self.floor = likelihood.scale.floor / np.outer(self.units, self.units)  # F
+        self.tie_floor = likelihood.scale.tie_floor / np.outer(self.units, self.units)  # M
+        self.tau = centre_spread(self.d)
         self.precision = np.linalg.inv(covariance / np.outer(self.units, self.units))  # R^-1
         self.eta = self.d + 2.0
         self.tied = likelihood.r is None
@@ -79,7 +81,7 @@ class GaussianBase(LearnedBase["Moments"]):
         """Return how many observations the prior mean is worth."""
         if not self.tied:
             return exp(scale.log_r)
-        return float((self.precision * scale.omega).sum()) / (self.d * TAU)
+        return float((self.precision * scale.omega).sum()) / (self.d * self.tau)
 
     def nu(self, scale: Scale) -> float:
         """Return the degrees of freedom."""
@@ -91,16 +93,20 @@ class GaussianBase(LearnedBase["Moments"]):
 
     # --- densities
 
-    def above_floor(self, omega: FloatArray) -> bool:
-        """Return whether ``Omega - F`` is positive definite."""
-        return is_positive_definite(omega - self.floor)
+    def floors(self, scale: Scale) -> list[FloatArray]:
+        """Return what ``Omega`` is at least: ``F``, and ``M/nu'``."""
+        return [self.floor, self.tie_floor / exp(scale.log_nu)]
+
+    def above_floor(self, scale: Scale) -> bool:
+        """Return whether ``Omega - F`` and ``nu' Omega - M`` are positive definite."""
+        return all(is_positive_definite(scale.omega - floor) for floor in self.floors(scale))
 
     def log_hyperprior(self, base: FloatArray) -> float:
         return self._log_hyperprior(self.unpacked(base))
 
     def _log_hyperprior(self, scale: Scale) -> float:
         omega = scale.omega
-        if not self.above_floor(omega):
+        if not self.above_floor(scale):
             return -inf
         value = (self.eta - self.d - 1) / 2 * float(np.linalg.slogdet(omega)[1])
         value -= self.eta / (2 * C0) * float((self.precision * omega).sum())
@@ -202,7 +208,7 @@ class GaussianBase(LearnedBase["Moments"]):
         """Move ``Omega`` row by row, given a precision for each cluster that is then forgotten.
 
         Given ``Lambda_k ~ Wishart(nu + n_k, Psi_k^-1)``, ``Omega`` has a density proportional to
-        ``|Omega|^a exp(-tr(G Omega)/2)`` on ``Omega >= F``, times that of the centres where r
+        ``|Omega|^a exp(-tr(G Omega)/2)`` above the floors, times that of the centres where r
         moves with it. In row j, ``s = Omega_jj - w' B^-1 w`` and ``w`` are Gamma and normal.
         """
         precisions = self._draw_precisions(c, scale, stream)
@@ -217,7 +223,7 @@ class GaussianBase(LearnedBase["Moments"]):
 
         omega = scale.omega
         for j in range(self.d):
-            omega = self._move_row(j, omega, G, a, log_centres, stream)
+            omega = self._move_row(j, omega, G, a, self.floors(scale), log_centres, stream)
         return scale._replace(omega=omega)
 
     def _draw_precisions(self, c: Clusters, scale: Scale, stream: Stream) -> FloatArray:
@@ -234,12 +240,14 @@ class GaussianBase(LearnedBase["Moments"]):
         omega: FloatArray,
         G: FloatArray,
         a: float,
+        floors: list[FloatArray],
         log_centres: LogDensity,
         stream: Stream,
     ) -> FloatArray:
         others = [i for i in range(self.d) if i != j]
-        B, room = omega[np.ix_(others, others)], (omega - self.floor)[np.ix_(others, others)]
-        if not (is_positive_definite(B) and is_positive_definite(room)):
+        B = omega[np.ix_(others, others)]
+        rooms = [(omega - floor)[np.ix_(others, others)] for floor in floors]
+        if not all(map(is_positive_definite, [B, *rooms])):
             return omega  # rounding: this row waits
         w, g = omega[others, j], G[others, j]
         s = float(omega[j, j] - w @ np.linalg.solve(B, w))
@@ -251,7 +259,7 @@ class GaussianBase(LearnedBase["Moments"]):
             return other
 
         def least(w: FloatArray) -> float:
-            return self.least_schur(j, w, B, room)
+            return max(0.0, *(self.least_schur(j, w, B, floor) for floor in floors))
 
         z = np.array([stream.normal() for _ in others])
         proposal = -B @ g / G[j, j] + np.linalg.cholesky(B) @ z / sqrt(G[j, j])
@@ -259,19 +267,16 @@ class GaussianBase(LearnedBase["Moments"]):
         threshold = log(stream.positive_uniform())
         if s >= least(proposal) and threshold <= log_centres(moved) - log_centres(omega):
             w, omega = proposal, moved
-        moved = with_row(w, stream.gamma_above(a + 1, G[j, j] / 2, max(least(w), 0.0)))
+        moved = with_row(w, stream.gamma_above(a + 1, G[j, j] / 2, least(w)))
         threshold = log(stream.positive_uniform())
         return moved if threshold <= log_centres(moved) - log_centres(omega) else omega
 
-    def least_schur(self, j: int, w: FloatArray, B: FloatArray, room: FloatArray) -> float:
-        """Return the least ``s`` of row j for which ``Omega - F`` is positive semidefinite.
-
-        `room` is ``B - F_B``.
-        """
+    def least_schur(self, j: int, w: FloatArray, B: FloatArray, floor: FloatArray) -> float:
+        """Return the least ``s`` of row j for which ``Omega - floor`` is positive semidefinite."""
         others = [i for i in range(self.d) if i != j]
-        away = w - self.floor[others, j]
+        away, room = w - floor[others, j], B - floor[np.ix_(others, others)]
         above = away @ np.linalg.solve(room, away) - w @ np.linalg.solve(B, w)
-        return float(self.floor[j, j] + above)
+        return float(floor[j, j] + above)
 
 
 def is_positive_definite(matrix: FloatArray) -> bool:

@@ -19,7 +19,7 @@ from scipy.special import gammaln
 
 from mixwood import likelihoods
 from mixwood._support.types import FloatArray
-from mixwood.likelihoods.learned import NU_BOUNDS, TAU
+from mixwood.likelihoods.learned import NU_BOUNDS, centre_spread
 from mixwood.reference.base.base import LearnedBase
 from mixwood.reference.base.diagonal_gaussian import log_width_density
 from mixwood.reference.base.laws import law_of, slice_entry
@@ -55,13 +55,15 @@ class SphericalGaussianBase(LearnedBase["Moments"]):
         covariance, floor = likelihood.scale.covariance, likelihood.scale.floor
         self.mean, self.variance, self.d = likelihood.mean, float(covariance), len(likelihood.mean)
         self.log_floor = log(floor / covariance)
+        self.tie_floor = likelihood.scale.tie_floor / covariance
+        self.tau = centre_spread(self.d)
         self.tied = likelihood.r is None
         self.nu_law = law_of(likelihood.nu, NU_BOUNDS)
         self.r_law = law_of(likelihood.r)
 
     def r(self, base: FloatArray) -> float:
         """Return how many observations the prior mean is worth."""
-        return exp(base[0]) / TAU if self.tied else exp(base[2])
+        return exp(base[0]) / self.tau if self.tied else exp(base[2])
 
     def nu(self, base: FloatArray) -> float:
         """Return the degrees of freedom."""
@@ -72,8 +74,8 @@ class SphericalGaussianBase(LearnedBase["Moments"]):
         return exp(base[0] + base[1])
 
     def above_floor(self, base: FloatArray) -> bool:
-        """Return whether the variance is not below its floor."""
-        return bool(base[0] >= self.log_floor)
+        """Return whether neither the variance nor ``psi`` is below its floor."""
+        return bool(base[0] >= self.log_floor and self.psi(base) >= self.tie_floor)
 
     def log_hyperprior(self, base: FloatArray) -> float:
         if not self.above_floor(base):

@@ -1,0 +1,77 @@
+"""Groups of near points: partitions from which chains may start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mixwood._support.types import FloatArray
+
+__all__ = ["group_counts", "near_points"]
+
+#: How often points go to their nearest centre, at most.
+ROUNDS = 20
+
+
+def group_counts(n: int) -> list[int]:
+    """Return how many groups to try: each about a half more than the one before.
+
+    Examples
+    --------
+    >>> group_counts(100)
+    [2, 3, 4, 6, 9, 13]
+    """
+    counts = [2]
+    while counts[-1] < n // 5 and counts[-1] < 60:
+        counts.append(max(counts[-1] + 1, int(counts[-1] * 1.5)))
+    return [count for count in counts if count <= max(n // 5, 2)]
+
+
+def near_points(points: FloatArray, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return labels of groups of near points, by k-means.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        One point a row.
+    groups : int
+        How many groups, at most.
+    rng : numpy.random.Generator
+        The first centres are random points, far ones more likely (k-means++).
+
+    Examples
+    --------
+    >>> near_points(np.array([[0.0], [9.0], [0.1]]), 2, np.random.default_rng(1)).tolist()
+    [1, 0, 1]
+    """
+    centres = _first_centres(points, groups, rng)
+    labels = np.full(len(points), -1)
+    for _ in range(ROUNDS):
+        nearest = _squared_distances(points, centres).argmin(axis=1)
+        if np.array_equal(nearest, labels):
+            break
+        labels = nearest
+        sizes = np.bincount(labels, minlength=len(centres))
+        sums = np.zeros_like(centres)
+        np.add.at(sums, labels, points)
+        filled = sizes > 0
+        centres[filled] = sums[filled] / sizes[filled, None]
+    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+
+def _first_centres(points: FloatArray, groups: int, rng: np.random.Generator) -> FloatArray:
+    chosen = [int(rng.integers(len(points)))]
+    nearest = _squared_distances(points, points[chosen])[:, 0]
+    while len(chosen) < groups and nearest.sum() > 0:
+        chosen.append(int(rng.choice(len(points), p=nearest / nearest.sum())))
+        nearest = np.minimum(nearest, _squared_distances(points, points[chosen[-1:]])[:, 0])
+    return points[chosen].copy()
+
+
+def _squared_distances(points: FloatArray, centres: FloatArray) -> FloatArray:
+    squares = (points**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1)
+    return np.maximum(squares - 2 * points @ centres.T, 0.0)
