@@ -58,6 +58,17 @@ CASES = {
 }
 
 
+# of many clusters: else few partitions are likely where a row on its own is expensive
+MANY = {
+    "dp": mw.DirichletProcess(alpha=10.0),
+    "dp-random": mw.DirichletProcess(alpha=mw.hyper.Gamma(6, 0.6)),
+    "nggp": mw.NGGP(alpha=6.0, sigma=0.5),
+    "nggp-random": mw.NGGP(alpha=mw.hyper.Gamma(6, 1), sigma=mw.hyper.Beta(4, 4)),
+    "nig-random": mw.NormalizedInverseGaussian(alpha=mw.hyper.Gamma(6, 1)),
+    "py": mw.PitmanYor(theta=6.0, sigma=0.5),
+    "py-random": mw.PitmanYor(theta=mw.hyper.Gamma(6, 1), sigma=mw.hyper.Beta(4, 4)),
+}
+
 # learned base measures that can be integrated on a grid
 LEARNED = {
     "gaussian": (mw.Gaussian(), [[0.1], [0.5], [2.1], [1.7], [-0.9]]),

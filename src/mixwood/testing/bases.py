@@ -69,7 +69,7 @@ class Own:
     def positions(self, logs: Any, log_nu: Any) -> FloatArray:
         """Return the ``t`` of logarithms, within 0 and 1."""
         low, high = self.span(log_nu)
-        return np.clip((logs - low) / (high - low), 0.0, 1.0)
+        return np.asarray(np.clip((logs - low) / (high - low), 0.0, 1.0))
 
 
 @dataclass(frozen=True)
