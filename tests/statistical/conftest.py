@@ -58,6 +58,17 @@ CASES = {
 }
 
 
+# of many clusters: else few partitions are likely where a row on its own is expensive
+MANY = {
+    "dp": mw.DirichletProcess(alpha=10.0),
+    "dp-random": mw.DirichletProcess(alpha=mw.hyper.Gamma(6, 0.6)),
+    "nggp": mw.NGGP(alpha=6.0, sigma=0.5),
+    "nggp-random": mw.NGGP(alpha=mw.hyper.Gamma(6, 1), sigma=mw.hyper.Beta(4, 4)),
+    "nig-random": mw.NormalizedInverseGaussian(alpha=mw.hyper.Gamma(6, 1)),
+    "py": mw.PitmanYor(theta=6.0, sigma=0.5),
+    "py-random": mw.PitmanYor(theta=mw.hyper.Gamma(6, 1), sigma=mw.hyper.Beta(4, 4)),
+}
+
 # learned base measures that can be integrated on a grid
 LEARNED = {
     "gaussian": (mw.Gaussian(), [[0.1], [0.5], [2.1], [1.7], [-0.9]]),
@@ -65,7 +76,10 @@ LEARNED = {
         mw.Gaussian(r=mw.hyper.Gamma(1, 10), nu=9.0),
         [[0.1], [0.5], [2.1], [1.7], [-0.9]],
     ),
-    "diagonal": (mw.DiagonalGaussian(), [[0.1], [HOLE], [2.1], [1.7], [-0.9]]),
+    "diagonal": (
+        mw.DiagonalGaussian(),
+        [[0.1, HOLE], [-0.3, 1.9], [2.1, 0.2], [HOLE, -0.8], [0.9, 1.1]],
+    ),
     "spherical": (
         mw.SphericalGaussian(),
         [[0.1, 0.4], [-0.3, 1.9], [2.1, 0.2], [1.7, -0.8], [0.9, 1.1]],
@@ -78,8 +92,8 @@ LEARNED = {
     "categorical": (mw.Categorical(), [[0, 2], [1, 1], [0, HOLE], [2, 0], [0, 2]]),
     "poisson": (mw.Poisson(), [[0, 3], [4, 1], [HOLE, 2], [6, 0], [1, 5]]),
     "product": (
-        mw.Product({0: mw.DiagonalGaussian(), 1: mw.Categorical()}),
-        [[0.1, 1], [1.7, 0], [HOLE, 2], [-0.3, 0], [0.9, HOLE]],
+        mw.Product({0: mw.SphericalGaussian(), 1: mw.Categorical(), 2: mw.Poisson(shape=2.0)}),
+        [[0.1, 1, 3], [1.7, 0, 0], [HOLE, 2, 1], [-0.3, 0, 4], [0.9, HOLE, 2]],
     ),
 }
 

@@ -14,8 +14,7 @@ from mixwood.testing import (
     joint_distribution_test,
     long_chain_test,
 )
-from tests.conftest import PRIORS
-from tests.statistical.conftest import LEARNED
+from tests.statistical.conftest import LEARNED, MANY
 
 SAMPLERS = {
     "gibbs": mw.Gibbs(),
@@ -30,7 +29,7 @@ def some_triples():
     found = []
     for f, family in enumerate(LEARNED):
         for s, sampler in enumerate(SAMPLERS):
-            prior = list(PRIORS)[(3 * f + 5 * s) % len(PRIORS)]
+            prior = list(MANY)[(3 * f + 5 * s) % len(MANY)]
             found.append(pytest.param(family, sampler, prior, id=f"{family}-{sampler}-{prior}"))
     return found
 
@@ -38,14 +37,14 @@ def some_triples():
 @pytest.mark.parametrize(("family", "sampler", "prior"), some_triples())
 def test_every_sampler_is_exact(family, sampler, prior, seed):
     likelihood, X = LEARNED[family]
-    model = mw.Mixture(likelihood, PRIORS[prior])
+    model = mw.Mixture(likelihood, MANY[prior])
     result = goodness_of_fit(model, X, SAMPLERS[sampler], replicates=6000, iterations=3, seed=seed)
     assert result.passed(), result
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_rounded_values_keep_the_base_above_its_floor(sampler, seed):
-    model = mw.Mixture(mw.Gaussian(), mw.NGGP())
+    model = mw.Mixture(mw.Gaussian(), MANY["nggp-random"])
     X = [[0.0], [0.0], [1.0], [1.0], [3.0]]
     result = goodness_of_fit(model, X, SAMPLERS[sampler], replicates=6000, iterations=3, seed=seed)
     assert result.passed(), result
@@ -55,7 +54,7 @@ def test_rounded_values_keep_the_base_above_its_floor(sampler, seed):
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_a_long_chain_finds_the_posterior(sampler, start, seed):
     likelihood, X = LEARNED["gaussian"]
-    model = mw.Mixture(likelihood, mw.NGGP())
+    model = mw.Mixture(likelihood, MANY["nggp"])
     result = long_chain_test(model, X, SAMPLERS[sampler], start=start, thin=3, seed=seed)
     assert result.passed(), result
 
@@ -122,10 +121,10 @@ def test_the_update_alone_in_the_long_run(likelihood, fresh_seed):
 @pytest.mark.long
 @pytest.mark.parametrize("family", LEARNED)
 @pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("prior", MANY)
 def test_every_prior_family_and_sampler(prior, family, sampler, fresh_seed):
     likelihood, X = LEARNED[family]
-    model = mw.Mixture(likelihood, PRIORS[prior])
+    model = mw.Mixture(likelihood, MANY[prior])
     result = goodness_of_fit(model, X, SAMPLERS[sampler], iterations=6, seed=fresh_seed)
     assert result.passed(), result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import lgamma, log
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import mixwood as mw
 from mixwood.core import make_chain
 from mixwood.reference import GibbsChain, SliceChain, SplitMergeChain
+from tests.conftest import FAMILIES
 
 TWINS = {mw.Gibbs: GibbsChain, mw.SplitMerge: SplitMergeChain, mw.Slice: SliceChain}
 
@@ -43,6 +45,51 @@ def test_same_slices(assert_same_draws, family_case, prior, seed):
     likelihood, X = family_case(18)
     labels = np.arange(18) // 2
     assert_same_draws(*both_chains(likelihood, X, prior, seed, labels, mw.Slice()), 8)
+
+
+LOGNORMAL, GAMMA = mw.hyper.LogNormal, mw.hyper.Gamma
+# beside the defaults: all fixed, or learned in another way
+OTHERS = {
+    "gaussian": [
+        mw.Gaussian(scale="data"),
+        mw.Gaussian(r=GAMMA(2, 20), nu=9.0),
+        mw.Gaussian(r=0.1, nu=GAMMA(2, 0.1)),
+    ],
+    "diagonal-missing": [
+        mw.DiagonalGaussian(scale="data"),
+        mw.DiagonalGaussian(r=LOGNORMAL(0.1, 1), nu=6.0),
+    ],
+    "spherical": [mw.SphericalGaussian(scale="data"), mw.SphericalGaussian(r=GAMMA(2, 20))],
+    "multinomial": [mw.Multinomial(beta=0.3), mw.Multinomial(beta=GAMMA(1, 1))],
+    "bernoulli": [mw.Bernoulli(), mw.Bernoulli(a=GAMMA(2, 1))],
+    "categorical": [mw.Categorical(beta=0.7), mw.Categorical(beta=GAMMA(2, 1))],
+    "poisson": [mw.Poisson(shape=1.5), mw.Poisson(shape=GAMMA(2, 1), rate=[1.0, 0.5, 2.0])],
+}
+
+
+@pytest.mark.parametrize("sampler", [mw.Gibbs(), mw.SplitMerge(scans=2), mw.Slice()], ids=str)
+@pytest.mark.parametrize(
+    ("name", "likelihood"), [(name, other) for name, those in OTHERS.items() for other in those]
+)
+def test_same_draws_of_other_base_measures(assert_same_draws, name, likelihood, sampler, seed):
+    X = FAMILIES[name](np.random.default_rng(7), 18)[1]
+    chains = both_chains(likelihood, X, mw.NGGP(), seed, np.arange(18) // 4, sampler)
+    assert_same_draws(*chains, 6)
+
+
+def test_same_draws_of_a_family_of_ones_own(assert_same_draws, seed):
+    def accumulate(x, statistic):
+        statistic[0] += x[0]
+
+    def log_marginal(n, statistic, parameters):
+        a, b = parameters[0], parameters[1] / (1 - parameters[1])
+        return a * log(b) - lgamma(a) + lgamma(a + n) - (a + n) * log(b + statistic[0])
+
+    learned = {"shape": LOGNORMAL(2, 1), "share": mw.hyper.Beta(2, 3)}
+    family = mw.conjugate_family(1, accumulate, log_marginal, parameters=learned, columns=1)
+    X = np.random.default_rng(seed).exponential(size=(18, 1))
+    chains = both_chains(family, X, mw.NGGP(), seed, np.arange(18) // 4)
+    assert_same_draws(*chains, 12)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 8, 17])

@@ -10,7 +10,7 @@ import numpy as np
 from mixwood._support.types import FloatArray
 from mixwood.likelihoods.learned import C0
 from mixwood.reference.base import DiagonalGaussianBase, GaussianBase, SphericalGaussianBase
-from mixwood.reference.families import Family, Product
+from mixwood.reference.families import Family
 
 __all__ = ["RELATION", "base_functions"]
 
@@ -25,12 +25,15 @@ def base_functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float
     clusters' centres from the prior mean. An update that forgets that r moves with the width
     leaves the law of the base measure as it is, but not the mean of this product.
     """
-    if isinstance(family, Product):
-        found: dict[str, float] = {}
-        for p, part in enumerate(family.parts):
-            own = base_functions(part, [stat[p] for stat in stats])
-            found |= {f"part {p} {name}": value for name, value in own.items()}
-        return found
+    found: dict[str, float] = {}
+    parts = family.learned_parts(stats)
+    for p, (part, own) in enumerate(parts):
+        prefix = f"part {p} " if len(parts) > 1 else ""
+        found |= {f"{prefix}{name}": value for name, value in _functions(part, own).items()}
+    return found
+
+
+def _functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float]:
     learned, base = family.learned, family.base
     values = {f"base {k}": float(value) for k, value in enumerate(base[:3])}
     match learned:

@@ -215,8 +215,8 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
     model : Mixture
         Open parameters of its likelihood are taken from `X`, as `mixwood.sample` does.
     X : array
-        At most 8 rows. A learned base measure of real columns has one column (that of
-        `mixwood.SphericalGaussian` any number), and is integrated out on a grid.
+        At most 8 rows. A learned base measure is integrated out on a grid: `mixwood.Gaussian`
+        must have one column then.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
     --------
     >>> from mixwood.likelihoods import Bernoulli
     >>> from mixwood.priors import DirichletProcess
-    >>> model = Mixture(Bernoulli(), DirichletProcess(alpha=1.0))
+    >>> model = Mixture(Bernoulli(a=1, b=1), DirichletProcess(alpha=1.0))
     >>> exact = enumerate_posterior(model, [[0], [1]])
     >>> exact.probabilities.round(3).tolist()
     [0.4, 0.6]

@@ -196,7 +196,8 @@ def _rows_from_posterior(
 ) -> FloatArray:
     """Return independent rows, each from the cluster of the first rows with its own parameters."""
     statistic = resolved.bind(X).statistics(np.arange(members))
-    parameters = resolved.draw_parameters(np.tile(statistic, (size, 1)), rng)
+    base = {"base": resolved.start_base()} if resolved.base_size else {}  # where the twin is, too
+    parameters = resolved.draw_parameters(np.tile(statistic, (size, 1)), rng, **base)
     return dense(resolved.draw_rows(parameters, np.arange(size), rng, like=X))
 
 

@@ -18,7 +18,13 @@ def test_every_family_obeys(family_case, request):
 def test_identities_hold_in_any_units():
     X = np.random.default_rng(0).normal(size=(20, 2)) * [1e-3, 1e4] + [5.0, -1e6]
     check_family(mw.Gaussian(), X, rtol=1e-8)
+    check_family(mw.Gaussian(scale="data"), X, rtol=1e-8)
     check_family(mw.DiagonalGaussian(), X, rtol=1e-8)
+
+
+def test_a_base_measure_of_many_parameters_is_not_enumerated():
+    report = check_family(mw.Gaussian(), np.random.default_rng(0).normal(size=(6, 2)))
+    assert "more parameters than can be integrated" in report.untried[-1]
 
 
 def test_wrong_row_constants_are_caught(monkeypatch):
@@ -55,7 +61,11 @@ def test_one_row_is_too_few():
     ("likelihood", "X", "support"),
     [
         (mw.Gaussian(), [[0.3], [1.2], [-2.0], [0.1]], "real"),
-        (mw.DiagonalGaussian(nu=1.5), [[30.0], [41.2], [29.0], [12.0]], (-np.inf, np.inf)),
+        (
+            mw.DiagonalGaussian(nu=1.5, scale="data"),
+            [[30.0], [41.2], [29.0], [12.0]],
+            (-np.inf, np.inf),
+        ),
         (mw.Poisson(), [[0], [4], [2], [1]], "counts"),
         (mw.Bernoulli(), [[0, 1], [1, 1], [0, 0]], [[0, 0], [0, 1], [1, 0], [1, 1]]),
         (mw.Categorical(n_categories=3), [[0], [2], [2]], [[0], [1], [2]]),

@@ -132,7 +132,7 @@ def test_joint_test_wants_explicit_parameters():
 
 
 def test_joint_test_passes_who_does_nothing_and_fails_who_merges():
-    model = mw.Mixture(mw.Gaussian().resolve_standard(1), mw.PitmanYor())
+    model = mw.Mixture(mw.Gaussian(scale="data").resolve_standard(1), mw.PitmanYor())
 
     def nothing(model, X, state, rng):
         return state
@@ -145,7 +145,7 @@ def test_joint_test_passes_who_does_nothing_and_fails_who_merges():
     result = joint_distribution_test(model, step=nothing, **options)
     assert result.passed(1e-4)
     assert set(result.p_values) == {
-        *("n_clusters", "largest", "log_u", "log_likelihood", "log_alpha", "theta", "sigma")
+        *("n_clusters", "largest", "log_u", "log_likelihood", "log_alpha", "theta", "sigma"),
     }
     assert not joint_distribution_test(model, step=merge_sometimes, **options).passed()
 

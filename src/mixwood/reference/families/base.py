@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -67,6 +67,10 @@ class Family(ABC, Generic[S]):
     def log_marginal(self, stat: S) -> float:
         """Return ``log P(X_c)``."""
 
+    def learned_parts(self, stats: Sequence[S]) -> list[tuple[Family[Any], list[Any]]]:
+        """Return what learns its own part of the base, in that order, with its statistics."""
+        return [(self, list(stats))]
+
     def draw_atom(self, stat: S, stream: Stream) -> Density:  # noqa: ARG002
         """Draw a cluster's parameters, an atom; return the log density of a row given them.
 
@@ -78,7 +82,7 @@ class Family(ABC, Generic[S]):
         --------
         >>> from mixwood.likelihoods import Bernoulli
         >>> from mixwood.reference import family_of
-        >>> coins = family_of(Bernoulli(columns=1))
+        >>> coins = family_of(Bernoulli(a=1, b=1, columns=1))
         >>> log_density = coins.draw_atom(coins.empty(), Stream(np.random.default_rng(1)))
         >>> round(float(np.exp(log_density(np.zeros(1))) + np.exp(log_density(np.ones(1)))), 12)
         1.0

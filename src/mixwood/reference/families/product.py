@@ -44,9 +44,14 @@ class Product(Family[tuple[Any, ...]]):
             part.set_base(own)
 
     def update_base(self, stats: Sequence[tuple[Any, ...]], stream: Stream) -> None:
-        for p, part in enumerate(self.parts):
-            part.update_base([stat[p] for stat in stats], stream)
+        for part, own in self.learned_parts(stats):
+            part.update_base(own, stream)
         self.base = np.concatenate([part.base for part in self.parts])
+
+    def learned_parts(
+        self, stats: Sequence[tuple[Any, ...]]
+    ) -> list[tuple[Family[Any], list[Any]]]:
+        return [(part, [stat[p] for stat in stats]) for p, part in enumerate(self.parts)]
 
     def entries(self, row: FloatArray) -> list[FloatArray | None]:
         """Return each part's columns of a row, None where all of them are missing."""

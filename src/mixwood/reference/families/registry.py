@@ -40,7 +40,7 @@ def family_of(likelihood: likelihoods.Likelihood) -> Family[Any]:
     --------
     >>> import numpy as np
     >>> from mixwood.likelihoods import Bernoulli as Coins
-    >>> coins = family_of(Coins(columns=1))
+    >>> coins = family_of(Coins(a=1, b=1, columns=1))
     >>> round(coins.log_marginal(coins.of([np.array([1.0])])), 6)
     -0.693147
     """
