@@ -131,16 +131,24 @@ def best_by_bic(X: Floats) -> tuple[Any, Any]:
                 mixture = GaussianMixture(components, covariance_type=structure, n_init=3)
                 fits.append(mixture.set_params(random_state=1).fit(X))
     scores = np.array([mixture.bic(X) for mixture in fits])
-    spiked = np.array([_least_variance(mixture) < SPIKE for mixture in fits])
+    variances, directions = np.linalg.eigh(np.atleast_2d(np.cov(X.T)))
+    directions = directions[:, variances > SPIKE]  # a constant column makes no spikes
+    spiked = np.array([_least_variance(mixture, directions) < SPIKE for mixture in fits])
     regular = scores if spiked.all() else np.where(spiked, np.inf, scores)
     return fits[scores.argmin()], fits[regular.argmin()]
 
 
-def _least_variance(mixture: Any) -> float:
-    covariances = mixture.covariances_
-    if mixture.covariance_type in {"full", "tied"}:
-        return float(np.linalg.eigvalsh(covariances).min())
-    return float(covariances.min())
+def _least_variance(mixture: Any, directions: Floats) -> float:
+    """Return the least variance of a component along directions (columns, orthonormal)."""
+    d = len(directions)
+    of = mixture.covariances_
+    full = {
+        "full": lambda: of,
+        "tied": lambda: of,
+        "diag": lambda: of[:, None, :] * np.eye(d),
+        "spherical": lambda: of[:, None, None] * np.eye(d),
+    }[mixture.covariance_type]()
+    return float(np.linalg.eigvalsh(directions.T @ full @ directions).min())
 
 
 def _whole_bic(data: LabelledSet) -> Measures:
