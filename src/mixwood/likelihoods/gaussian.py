@@ -49,7 +49,7 @@ __all__ = ["SCALE_FRACTION", "Gaussian"]
 
 #: ``scale="data"`` expects a cluster to have this fraction of the data's variance; with a full
 #: covariance more, if that is needed to fill one of this many cells of equal volume. Chosen by the
-#: study in benchmarks/study_defaults.py.
+#: study in benchmarks/study_fixed.py.
 SCALE_FRACTION = 0.1
 SCALE_CELLS = 20
 
