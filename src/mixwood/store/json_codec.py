@@ -39,7 +39,7 @@ CLASSES = {
     "hyper": ("Beta", "Gamma", "LogNormal"),
     "priors": tuple(prior.__name__ for prior in PRIORS),
     "likelihoods": tuple(kind.__name__ for kind in LIKELIHOODS),
-    "likelihoods.learned": ("LearnedScale", "TiedRate"),
+    "likelihoods.learned": ("KeptColumns", "LearnedScale", "TiedRate"),
     "likelihoods.table_layout": ("TableLayout",),
     "model": ("Mixture",),
     "samplers": tuple(kind.__name__ for kind in SAMPLERS),
