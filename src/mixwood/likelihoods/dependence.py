@@ -14,9 +14,11 @@ import numpy as np
 
 from mixwood._support.types import FloatArray
 from mixwood._support.warn import warn
-from mixwood.likelihoods.learned import KeptColumns
+from mixwood.likelihoods.learned import KeptColumns, LearnedScale
+from mixwood.likelihoods.spread import sample_covariance
 
 __all__ = [
+    "KeepsColumns",
     "independent_columns",
     "kept_entries",
     "varying_columns",
@@ -26,15 +28,41 @@ __all__ = [
     "whole_variances",
 ]
 
-#: A column is a combination of others if what these leave of it is below this share of its
-#: standard deviation, or what the rounding of doubles leaves.
-NOTHING_LEFT = 1e-9
-#: The error of an entry that is a sum of a few others, over their largest.
+#: A column is a combination of others if these leave no more of it than this share of its
+#: standard deviation. The floor of learned variances is at five times that: clusters that differ
+#: below are not told apart, and from half of it downwards such a direction does harm (three
+#: clusters became two with 0.0001, as with 0).
+NOTHING_LEFT = 2e-4
+#: A column is a constant if its entries differ by less than rounding makes sums differ.
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
-#: That is never more than this: rows that are far from 0 have some precision left.
-MOST_LEFT = 1e-3
 #: How many columns a warning names.
 NAMED = 8
+
+
+class KeepsColumns:
+    """What likelihoods have in common that may leave out columns where their scale is learned."""
+
+    mean: Any
+    scale: Any
+
+    @property
+    def kept(self) -> KeptColumns | None:
+        """Which columns take part, None if all do."""
+        return self.scale.kept if isinstance(self.scale, LearnedScale) else None
+
+    @property
+    def left_out(self) -> dict[Any, str]:
+        """The columns in which the rows have no variance of their own, and why."""
+        return {} if self.kept is None else self.kept.left_out
+
+    @property
+    def centre(self) -> FloatArray:
+        """The prior mean of the columns that take part."""
+        return self.own_entries(self.mean)
+
+    def own_entries(self, rows: FloatArray) -> FloatArray:
+        """Return the entries of rows (..., d) that take part."""
+        return kept_entries(rows, self.kept)
 
 
 # --- which columns take part
@@ -74,25 +102,26 @@ def independent_columns(X: FloatArray) -> KeptColumns | None:
     array([1., 1.])
     """
     n, d = X.shape
-    if n < 2:
-        return None
     varying = np.flatnonzero(~_constant_columns(X))
-    geometry, lengths = _geometry(X[:, varying])
-    if not np.isfinite(geometry).all():
-        return None  # too large, which is said elsewhere
-    limits = _limits(X[:, varying], lengths)
-    original = _originals(geometry, limits) if n > 2 else np.arange(len(varying))
+    covariance = sample_covariance(X[:, varying])
+    deviations = np.sqrt(np.diag(covariance))
+    if not np.isfinite(covariance).all() or (np.any(deviations == 0) and d == len(varying)):
+        return None  # a single row; or numbers too large or too small, which is said elsewhere
+    deviations[deviations == 0] = 1
+    correlation = covariance / np.outer(deviations, deviations)
+    original = _originals(correlation) if n > 2 else np.arange(len(varying))
     own = np.unique(original)
     if n > len(own):
-        own = _independent(geometry, limits)
-        shares = np.linalg.lstsq(geometry[:, own], geometry, rcond=None)[0].T
+        own = _independent(correlation)
+        inner = correlation[np.ix_(own, own)]
+        shares = np.linalg.lstsq(inner, correlation[own], rcond=None)[0].T
     else:
-        signs = np.sign(np.sum(geometry * geometry[:, original], axis=0))
+        signs = np.sign(correlation[np.arange(len(varying)), original])
         shares = signs[:, None] * (original[:, None] == own)
     if len(own) == d:
         return None
     weights = np.zeros((d, len(own)))
-    weights[varying] = shares * lengths[:, None] / lengths[own]
+    weights[varying] = shares * deviations[:, None] / deviations[own]
     return _kept(X, varying[own], weights)
 
 
@@ -110,59 +139,25 @@ def _constant_columns(X: FloatArray) -> Any:
     return constant
 
 
-def _geometry(X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a small matrix whose columns have the angles of those of `X`, and their lengths.
-
-    That of the columns about their means, and each of length 1; a few rows at a time.
-    """
-    n, d = X.shape
-    with np.errstate(all="ignore"):
-        centre, units = X.mean(axis=0), X.max(axis=0) - X.min(axis=0)
-        units[units == 0] = 1
-        root = np.empty((0, d))
-        step = max(4 * d, 2**18 // d)
-        for start in range(0, n, step):
-            rows = (X[start : start + step] - centre) / units
-            if not np.isfinite(rows).all():
-                return np.full((1, d), np.nan), units
-            root = np.linalg.qr(np.vstack([root, rows]), mode="r")
-        norms = np.linalg.norm(root, axis=0)
-    norms[norms == 0] = 1
-    return np.asarray(root / norms), norms * units
-
-
-def _limits(X: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Return for each column, over its length, what counts as nothing."""
-    deviations = lengths / np.sqrt(len(X))
-    return np.minimum(NOTHING_LEFT + ROUNDING * np.abs(X).max(axis=0) / deviations, MOST_LEFT)
-
-
-def _originals(geometry: FloatArray, limits: FloatArray) -> Any:
+def _originals(correlation: FloatArray) -> Any:
     """Return for each column which earlier one it is a copy of, or itself."""
-    found = np.arange(len(limits))
+    found = np.arange(len(correlation))
     for j in range(1, len(found)):
-        column, earlier = geometry[:, j], np.unique(found[:j])
-        cosines = column @ geometry[:, earlier]
-        nearest = int(np.argmax(np.abs(cosines)))
-        i = earlier[nearest]
-        left = column - np.sign(cosines[nearest]) * geometry[:, i]
-        if np.linalg.norm(left) <= max(limits[i], limits[j]):
-            found[j] = i
+        cosines = np.where(found[:j] == np.arange(j), np.abs(correlation[j, :j]), 0.0)
+        nearest = int(np.argmax(cosines))
+        if 1 - cosines[nearest] ** 2 <= NOTHING_LEFT**2:
+            found[j] = nearest
     return found
 
 
-def _independent(geometry: FloatArray, limits: FloatArray) -> Any:
+def _independent(correlation: FloatArray) -> Any:
     """Return the columns of which the earlier ones leave something; the first always."""
     found: list[int] = []
-    basis = np.empty_like(geometry)
-    for j, column in enumerate(geometry.T):
-        own = basis[:, : len(found)]
-        left = column - own @ (own.T @ column)
-        left -= own @ (own.T @ left)  # once more, against rounding
-        length = float(np.linalg.norm(left))
-        if not found or length > limits[[*found, j]].max():
-            basis[:, len(found)] = left / (length or 1.0)
+    left = correlation.copy()  # given the columns found
+    for j in range(len(left)):
+        if not found or left[j, j] > NOTHING_LEFT**2:
             found.append(j)
+            left -= np.outer(left[j], left[j]) / (left[j, j] or 1.0)
     return np.array(found)
 
 
@@ -228,7 +223,7 @@ def warn_of_left_out(left_out: Mapping[Any, str], names: Sequence[str] | None = 
     """  # noqa: E501
     if not left_out:
         return
-    said = []
+    said: list[str] = []
     for kind, one, several in (
         ("constant", "a constant", "constants"),
         ("combination", "a combination of others", "combinations of others"),

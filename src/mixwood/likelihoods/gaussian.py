@@ -13,6 +13,7 @@ from mixwood.input.matrices import real_array, real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.cost import refuse_huge_matrices
 from mixwood.likelihoods.dependence import (
+    KeepsColumns,
     independent_columns,
     kept_entries,
     whole_covariance,
@@ -20,7 +21,6 @@ from mixwood.likelihoods.dependence import (
 )
 from mixwood.likelihoods.learned import (
     C0,
-    KeptColumns,
     LearnedScale,
     base_of_clusters,
     centre_spread,
@@ -77,7 +77,7 @@ def cell_fraction(d: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(Likelihood):
+class Gaussian(KeepsColumns, Likelihood):
     """Gaussian clusters with full covariances, under a Normal-Wishart prior.
 
     What a cluster's mean and covariance are expected to be (the base measure) is learned along
@@ -163,7 +163,7 @@ class Gaussian(Likelihood):
             raise ValueError(f"nu must be above {what} = {least}, got {self.nu}")
         if self.mean is not None and self.mean.shape != (d,):
             raise ValueError(f"mean must have shape ({d},), got {self.mean.shape}")
-        matrix, kept = self._matrix, self._kept
+        matrix, kept = self._matrix, self.kept
         if matrix is None:
             return
         given = np.shape(matrix) if kept is None else (len(kept.centre),) * 2
@@ -178,26 +178,12 @@ class Gaussian(Likelihood):
         return None if isinstance(self.scale, str) else self.scale
 
     @property
-    def _kept(self) -> KeptColumns | None:
-        return self.scale.kept if isinstance(self.scale, LearnedScale) else None
-
-    @property
-    def left_out(self) -> dict[Any, str]:
-        """The columns in which the rows have no variance of their own, and why."""
-        return {} if self._kept is None else self._kept.left_out
-
-    @property
-    def centre(self) -> FloatArray:
-        """The prior mean of the columns that take part."""
-        return kept_entries(self.mean, self._kept)
-
-    @property
     def width(self) -> int | None:
         """How many columns the parameters are for, or None while they are open."""
         if self.mean is not None:
             return int(self.mean.shape[0])
-        if self._kept is not None:
-            return len(self._kept.centre)
+        if self.kept is not None:
+            return len(self.kept.centre)
         return None if self._matrix is None else int(self._matrix.shape[0])
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
@@ -252,7 +238,7 @@ class Gaussian(Likelihood):
         from mixwood import _core
 
         assert isinstance(X, np.ndarray)
-        standard = (kept_entries(X, self._kept) - self.centre) / self._units()
+        standard = (self.own_entries(X) - self.centre) / self._units()
         spread = self._in_units(self._matrix)
         if not learns(self.scale):
             return _core.gaussian(warn_of_tiny_scale(standard), self.r, self.nu, spread)
@@ -360,7 +346,7 @@ class Gaussian(Likelihood):
             return {}
         units, (expected, excess, r) = self._units(), self._unpacked(base)
         scalars = scalars_learned(self.r, self.nu, r, excess, len(self.mean) + 1)
-        covariance = whole_covariance(expected * np.outer(units, units), self._kept)
+        covariance = whole_covariance(expected * np.outer(units, units), self.kept)
         return {"covariance": covariance, **scalars}
 
     def base_width(self, base: FloatArray) -> FloatArray | None:
@@ -416,14 +402,14 @@ class Gaussian(Likelihood):
         mean = n / (r + n) * centre + noise / np.sqrt(r + n)
         factor = units[:, None] * factor
         return {
-            "mean": whole_rows(self.centre + units * mean, self._kept),
-            "covariance": whole_covariance(factor @ factor.swapaxes(1, 2), self._kept),
+            "mean": whole_rows(self.centre + units * mean, self.kept),
+            "covariance": whole_covariance(factor @ factor.swapaxes(1, 2), self.kept),
         }
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
         """Return the means (C, d)."""
         means = self.centre + self._units() * statistics[:, 1 : 1 + len(self.centre)]
-        return whole_rows(means, self._kept)
+        return whole_rows(means, self.kept)
 
     def draw_rows(
         self,
@@ -434,16 +420,16 @@ class Gaussian(Likelihood):
     ) -> FloatArray:
         """Draw Gaussian rows; columns that take no part follow from the others."""
         covariance = parameters["covariance"]
-        if self._kept is not None:
-            covariance = covariance[:, self._kept.columns[:, None], self._kept.columns]
+        if self.kept is not None:
+            covariance = covariance[:, self.kept.columns[:, None], self.kept.columns]
         factor = np.linalg.cholesky(covariance)
-        X = kept_entries(parameters["mean"], self._kept)[labels]
+        X = self.own_entries(parameters["mean"])[labels]
         noise = rng.standard_normal(X.shape)
         step = max(2**20 // X.shape[1] ** 2, 1)
         for start in range(0, len(X), step):
             part = slice(start, start + step)
             X[part] += np.einsum("nij,nj->ni", factor[labels[part]], noise[part])
-        return whole_rows(X, self._kept)
+        return whole_rows(X, self.kept)
 
 
 def vector(value: Any, name: str) -> FloatArray:
