@@ -175,7 +175,7 @@ def _kept(X: FloatArray, columns: Any, weights: FloatArray) -> KeptColumns:
 
 def kept_entries(rows: FloatArray, kept: KeptColumns | None) -> FloatArray:
     """Return the entries (..., k) of rows (..., d) that take part."""
-    return rows if kept is None else rows[..., kept.columns]
+    return rows if kept is None else np.ascontiguousarray(rows[..., kept.columns])
 
 
 def whole_rows(rows: FloatArray, kept: KeptColumns | None) -> FloatArray:

@@ -102,6 +102,8 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
     ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is a twelfth of the
     squared rounding step over ``s^2``, at least a millionth.
 
+    Columns that are constants take no part in that, and no part in densities; a warning says which.
+
     Examples
     --------
     >>> DiagonalGaussian(r=1)

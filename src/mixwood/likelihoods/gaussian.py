@@ -123,6 +123,11 @@ class Gaussian(KeepsColumns, Likelihood):
     ``F = (D^-1 + 20 S^-1)^-1`` is a floor that matters where values are rounded: ``D`` is diagonal,
     for each column a twelfth of its squared rounding step, at least a millionth of its variance.
 
+    With ``scale="learn"`` columns in which the rows have no variance of their own take no part:
+    constants, and combinations of earlier columns (what those leave is less than 0.0002 of the
+    column's deviation). A warning says which. They are described and drawn as the combinations
+    that they are; densities are those of the others, and new rows are judged by the others alone.
+
     Examples
     --------
     >>> Gaussian(nu=8)
