@@ -200,6 +200,10 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
                 scale = np.full(width, SCALE_FRACTION * max(nu - 2, 1.0))
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
 
+    def _standard(self, X: Data) -> FloatArray:
+        assert isinstance(X, np.ndarray)
+        return np.asarray((self.own_entries(X) - self.centre) / np.sqrt(self._squares))
+
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over `X`, centred and in units of `scale`.
 
@@ -207,8 +211,7 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
         """
         from mixwood import _core
 
-        assert isinstance(X, np.ndarray)
-        standard = (self.own_entries(X) - self.centre) / np.sqrt(self._squares)
+        standard = self._standard(X)
         if not learns(self.scale):
             return _core.diagonal_gaussian(warn_of_tiny_scale(standard), self.r, self.nu)
         return _core.diagonal_gaussian_learned(
@@ -261,12 +264,12 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
 
     def start_points(self, X: Data) -> list[FloatArray]:
         """Return the rows in units of the data's deviations."""
-        return [np.nan_to_num((X - self.mean) / np.sqrt(self._squares))]
+        return [np.nan_to_num(self._standard(X))]
 
     def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
         """Return that of the logs of Gamma variables."""
         rows = effective_rows(n, clusters, float(np.exp(base[-2])) + 2) + 3
-        return -len(self.mean) / 2 * float(np.log(rows / 2))
+        return -len(self.centre) / 2 * float(np.log(rows / 2))
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""

@@ -235,6 +235,10 @@ class Gaussian(KeepsColumns, Likelihood):
         units = self._units()
         return np.asarray(matrix / np.outer(units, units))
 
+    def _standard(self, X: Data) -> FloatArray:
+        assert isinstance(X, np.ndarray)
+        return np.asarray((self.own_entries(X) - self.centre) / self._units())
+
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over `X`, centred on the prior mean and in units of `Psi`.
 
@@ -242,8 +246,7 @@ class Gaussian(KeepsColumns, Likelihood):
         """
         from mixwood import _core
 
-        assert isinstance(X, np.ndarray)
-        standard = (self.own_entries(X) - self.centre) / self._units()
+        standard = self._standard(X)
         spread = self._in_units(self._matrix)
         if not learns(self.scale):
             return _core.gaussian(warn_of_tiny_scale(standard), self.r, self.nu, spread)
@@ -295,7 +298,7 @@ class Gaussian(KeepsColumns, Likelihood):
 
     def start_points(self, X: Data) -> list[FloatArray]:
         """Return the rows in units of the columns' deviations, and in those of the covariance."""
-        standard = (X - self.mean) / self._units()
+        standard = self._standard(X)
         factor = np.linalg.cholesky(self._in_units(self._matrix))
         return [standard, np.linalg.solve(factor, standard.T).T]
 

@@ -188,7 +188,7 @@ def test_diagonal_leaves_constants_out_and_skips_what_is_missing(seed):
     alone, others = mw.DiagonalGaussian().resolve(data[:, [0, 1, 2, 4]]), data[:, [0, 1, 2, 4]]
     rows = np.arange(40)
     assert likelihood.bind(data).log_marginal(rows) == alone.bind(others).log_marginal(rows)
-    np.testing.assert_array_equal(likelihood.row_constants(data), alone.row_constants(others))
+    np.testing.assert_allclose(likelihood.row_constants(data), alone.row_constants(others))
     rng = np.random.default_rng(seed)
     base = likelihood.draw_base(rng)
     statistics = np.zeros((2, likelihood.statistic_size))
@@ -242,7 +242,7 @@ def test_the_twin_agrees(kind):
     assert np.isfinite(chain.base).all()
 
 
-@pytest.mark.parametrize("sampler", ["tree", "gibbs", "split-merge", "slice"])
+@pytest.mark.parametrize("sampler", ["tree", "gibbs", "splitmerge", "slice"])
 def test_three_clusters_are_found_beside_columns_that_say_nothing(sampler):
     with pytest.warns(UserWarning, match=MESSAGE):
         post = sample(X, mw.Gaussian(), sampler=sampler)
@@ -266,7 +266,7 @@ def test_all_that_a_posterior_says_has_all_columns():
         post = sample(X, mw.Gaussian(), chains=1)
     table = post.describe()
     assert {f"column {j} mean" for j in range(5)} <= set(table.columns)
-    assert (table["column 3 mean"] == 1 / 3).all()
+    np.testing.assert_allclose(table["column 3 mean"], 1 / 3)
     follows(post.sample_predictive(20, seed=1))
     contradicting = X + np.array([0, 0, 1, 2, 3])
     np.testing.assert_array_equal(post.log_density(contradicting), post.log_density(X))
