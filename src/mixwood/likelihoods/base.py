@@ -21,6 +21,7 @@ from mixwood._support.params import Settable
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import column_names
 from mixwood.likelihoods.cost import warn_of_cost
+from mixwood.likelihoods.dependence import warn_of_left_out
 
 if TYPE_CHECKING:
     from typing import Self
@@ -128,8 +129,18 @@ class Likelihood(Settable, ABC):
         """Return a copy whose parameters are all explicit, and `X` in the form the core reads."""
         data = self.check(X, name=name)
         explicit = self.resolve(data)
+        warn_of_left_out(explicit.left_out, self.names_in(X))
         warn_of_cost(explicit, data.shape[0])
         return explicit, data
+
+    @property
+    def left_out(self) -> dict[Any, str]:
+        """Columns that say nothing about clusters, ``"constant"`` or ``"combination"`` of others.
+
+        Parameters explicit. They are described and drawn along with the columns they follow from,
+        and are no part of densities.
+        """
+        return {}
 
     def names_in(self, X: Any) -> tuple[str, ...] | None:
         """Return the names of those columns of `X` that `check` returns, or None without names."""

@@ -17,6 +17,7 @@ from mixwood.likelihoods.learned import (
     C0,
     NU_BOUNDS,
     NU_PRIOR,
+    KeptColumns,
     Law,
     LearnedScale,
     draw,
@@ -217,7 +218,9 @@ def floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:
     return np.asarray((floor + floor.T) / 2)
 
 
-def learned_covariance(covariance: FloatArray, rounding: Rounding) -> LearnedScale:
+def learned_covariance(
+    covariance: FloatArray, rounding: Rounding, kept: KeptColumns | None = None
+) -> LearnedScale:
     """Return what data with this covariance and rounding say of a learned scale."""
     variances = np.diag(covariance)
     units = np.sqrt(variances)
@@ -225,14 +228,16 @@ def learned_covariance(covariance: FloatArray, rounding: Rounding) -> LearnedSca
     spread = covariance / square
     floor = floor_matrix(spread, rounding_variances(rounding.steps, variances))
     tie_floor = tie_floor_matrix(spread, tie_variances(rounding, variances))
-    return LearnedScale(covariance, floor * square, tie_floor * square)
+    return LearnedScale(covariance, floor * square, tie_floor * square, kept)
 
 
-def learned_variances(variances: FloatArray, rounding: Rounding) -> LearnedScale:
+def learned_variances(
+    variances: FloatArray, rounding: Rounding, kept: KeptColumns | None = None
+) -> LearnedScale:
     """Return the same where columns are independent."""
     floor = floor_variances(rounding_variances(rounding.steps, variances))
     tie_floor = tie_floor_variances(tie_variances(rounding, variances))
-    return LearnedScale(variances, floor * variances, tie_floor * variances)
+    return LearnedScale(variances, floor * variances, tie_floor * variances, kept)
 
 
 def learned_variance(variance: float, rounding: Rounding) -> LearnedScale:

@@ -40,7 +40,7 @@ CLASSES = {
     "priors": tuple(prior.__name__ for prior in PRIORS),
     "likelihoods": tuple(kind.__name__ for kind in LIKELIHOODS),
     "likelihoods.auto_gaussian": ("AutoGaussian",),
-    "likelihoods.learned": ("LearnedScale", "TiedRate"),
+    "likelihoods.learned": ("KeptColumns", "LearnedScale", "TiedRate"),
     "likelihoods.table_layout": ("TableLayout",),
     "model": ("Mixture",),
     "samplers": tuple(kind.__name__ for kind in SAMPLERS),
