@@ -271,6 +271,7 @@ def test_wrong_kinds_of_model_parts():
 @pytest.mark.parametrize(
     "likelihood", [mw.Gaussian(), mw.DiagonalGaussian(), mw.SphericalGaussian()]
 )
+@pytest.mark.filterwarnings("ignore:column 1 is a .* left out:UserWarning")
 def test_odd_but_right_data(data, likelihood):
     post = sample(data, mw.Mixture(likelihood))
     assert np.all(np.isfinite(post.log_joint))
