@@ -47,12 +47,17 @@ class AutoGaussian(Likelihood):
         return real_matrix(X, name=name, width=width)
 
     def candidates(self, X: Data) -> list[Likelihood]:
-        """Return the likelihoods that come into question for checked `X`, explicit."""
+        """Return the likelihoods that come into question for checked `X`, explicit.
+
+        Full covariances alone where columns are exact combinations of others: they are not
+        independent then.
+        """
         d = X.shape[1]
-        if d == 1:
-            return [Gaussian().resolve(X)]
+        full = Gaussian().resolve(X) if d <= MOST_FULL else None
+        if full is not None and (d == 1 or "combination" in full.left_out.values()):
+            return [full]
         few = [DiagonalGaussian().resolve(X), SphericalGaussian().resolve(X)]
-        return few if d > MOST_FULL else [Gaussian().resolve(X), *few]
+        return few if full is None else [full, *few]
 
     def stands_for(self, other: Likelihood) -> bool:
         """Tell whether it is one of the three."""

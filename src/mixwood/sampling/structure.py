@@ -27,8 +27,8 @@ __all__ = ["Structure", "best_structure"]
 
 #: How many iterations of a pilot are let go, and how many count.
 WARMUP, DRAWS = 20, 20
-#: By how much, per column, a likelihood must predict better whose answer depends on the units of the
-#: columns: a change of units must not change the answer for next to nothing.
+#: By how much, per column, a likelihood must predict better whose answer depends on the units of
+#: the columns: a change of units must not change the answer for next to nothing.
 CLEARLY = 0.02
 #: In words.
 NAMES = {
