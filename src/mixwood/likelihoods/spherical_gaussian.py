@@ -60,7 +60,8 @@ class SphericalGaussian(Likelihood):
         How many observations the prior mean is worth: the variance of a cluster over that of the
         centres of clusters. None, the default, ties it to the learned variance, so that centres
         have 200 times the data's variance, or more. A number fixes it, a
-        `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is its hyperprior. 0.1 where `scale` is fixed.
+        `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is its hyperprior. 0.1
+        where `scale` is fixed.
     nu : float or distribution, optional
         Degrees of freedom of the variance. Large: all clusters have nearly the same variance;
         small: each its own. A number fixes it, above 2 (0 where `scale` is fixed). A distribution
