@@ -75,13 +75,15 @@ def ties():
     _floor(shared, 1 / (2 * np.pi), 0)
     shared.set(title="clusters share a variance", xlabel="omega / step$^2$")
     shared.set_ylabel("gain of each row, nats")
-    psi, nu = np.geomspace(0.02, 60, 200), 7.0
+    psi, excess, variance = np.geomspace(0.02, 60, 200), 5.0, 100.0  # of the data, over step^2
+    nu, r = excess + 2, psi / excess / variance / centre_spread(1)
     for k, m in enumerate((5, 20, 100)):
         log_density = -m / 2 * np.log(np.pi * psi) + gammaln((nu + m) / 2) - gammaln(nu / 2)
+        log_density += np.log(r / (r + m)) / 2
         own.plot(psi, log_density / m, color=COLOURS[k], label=f"{m} rows per value")
         _floor(own, m / (2 * np.pi * np.e), k)
     own.set(title="each cluster has its own", xlabel="psi / step$^2$")
-    own.legend(frameon=False, loc="upper right")
+    own.legend(frameon=False, loc="lower left")
     for ax in (shared, own):
         ax.axhline(0, color="grey", linewidth=0.8)
         ax.set(xscale="log", ylim=(-1.5, 2.5))
