@@ -78,7 +78,7 @@ def test_a_whole_run(mixwood, table, quick):
     assert {entry.name for entry in folder.iterdir()} >= {"report.html", "run.log", "input.json"}
     assert "AutoGaussian (all 2 columns are numbers)" in result.stderr
     assert re.search(r"^Structure: .* predict rows best", result.stdout, re.MULTILINE)
-    assert re.search(r"^width .*^nu ", result.stdout, re.MULTILINE | re.DOTALL)
+    assert re.search(r"^ *width .*^ *nu ", result.stdout, re.MULTILINE | re.DOTALL)
     assert "Number of clusters" in result.stdout
     assert "Adjusted Rand index with 'kind': 1.000" in result.stdout
     assert "trees-run/report.html" in result.stdout
@@ -252,7 +252,7 @@ BAD = {
     "no such column": (["trees.csv", "--columns", "x,z"], "no column 'z'.*x, y2, kind"),
     "no such label": (["trees.csv", "--label", "species"], "no column 'species'"),
     "nothing left": (["trees.csv", "--exclude", "*"], "no column is left"),
-    "no such likelihood": (["trees.csv", "--likelihood", "cauchy"], "must be one of gaussian"),
+    "no such likelihood": (["trees.csv", "--likelihood", "cauchy"], "must be one of auto-gaussian"),
     "no such prior": (["trees.csv", "--prior", "flat"], "must be one of nggp"),
     "no such sampler": (["trees.csv", "--sampler", "nuts"], "must be one of tree"),
     "no such start": (["trees.csv", "--init", "kmeans"], "must be one of ibhc"),
