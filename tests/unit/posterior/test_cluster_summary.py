@@ -122,7 +122,9 @@ def test_certainty_of_clusters_and_items():
 def test_table_of_gaussian_clusters(make_posterior):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(np.random.default_rng(0).normal(size=(12, 2)), columns=["a", "b"])
-    posterior = mw.sample(mw.Mixture(mw.Gaussian()), X, draws=20, warmup=5, chains=1, seed=1, progress=False)
+    posterior = mw.sample(
+        mw.Mixture(mw.Gaussian()), X, draws=20, warmup=5, chains=1, seed=1, progress=False
+    )
     table = posterior.describe()
     ends = ["", " low", " high"]
     numbers = [f"{c} {name}{end}" for name in ("mean", "sd") for c in "ab" for end in ends]

@@ -14,6 +14,7 @@ from mixwood.samplers import as_sampler
 from mixwood.store.json_codec import decode, encode
 
 X = np.random.default_rng(0).normal(size=(40, 2)) + 4 * (np.arange(40) % 3)[:, None]
+MODEL = mw.Mixture(mw.Gaussian(scale="data"))  # nothing to be learned, which takes time
 FAST = {"draws": 15, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
 
 
@@ -56,7 +57,7 @@ def test_it_is_written_and_read_and_has_a_name():
 
 
 def test_a_run_and_its_statistics():
-    post = mw.sample(mw.Mixture(), X, mw.Tree(6, 7, 8, rebuild=4), **FAST)
+    post = mw.sample(MODEL, X, mw.Tree(6, 7, 8, rebuild=4), **FAST)
     assert post.settings["sampler"].startswith("Tree(subtree_moves=6, split_moves=7")
     for stats in post.stats:
         moves = ["subtree", "split", "merge", "idle", "leaf", "parameters", "guide tree"]
@@ -74,7 +75,7 @@ def test_a_run_and_its_statistics():
 
 
 def test_a_run_is_pickled_saved_and_loaded(tmp_path):
-    post = mw.sample(mw.Mixture(), X, "tree", **FAST)
+    post = mw.sample(MODEL, X, "tree", **FAST)
     post.save(tmp_path / "run")
     for copy in (pickle.loads(pickle.dumps(post)), mw.load(tmp_path / "run")):
         np.testing.assert_array_equal(copy.labels, post.labels)
@@ -196,7 +197,7 @@ def test_rows_of_a_leaf_stay_together(max_leaves, chain_of):
 
 def test_as_many_leaves_as_rows_are_plain_ones():
     runs = [
-        mw.sample(mw.Mixture(), X, mw.Tree(5, 5, 5, max_leaves=leaves), **FAST)
+        mw.sample(MODEL, X, mw.Tree(5, 5, 5, max_leaves=leaves), **FAST)
         for leaves in (None, 40, 1000)
     ]
     for run in runs[1:]:
