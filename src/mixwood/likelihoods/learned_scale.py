@@ -241,11 +241,15 @@ def learned_variances(
     return LearnedScale(variances, floor * variances, tie_floor * variances, kept)
 
 
-def learned_variance(variance: float, rounding: Rounding) -> LearnedScale:
-    """Return the same where all columns have one variance."""
-    step = np.sqrt(np.mean(rounding.steps**2))
-    ties = Rounding(np.asarray(step), np.asarray(np.mean(rounding.ties)))
+def learned_variance(variance: float, steps: FloatArray, copies: float = 1.0) -> LearnedScale:
+    """Return the same where all columns have one variance.
+
+    Here nothing is gained from ties in some columns, only from rows that are the same in all:
+    `copies` is how many rows are as a random one, in the mean.
+    """
+    step = np.sqrt(np.mean(steps**2))
     floor = floor_variances(rounding_variances(step, variance))
+    ties = Rounding(np.asarray(step), np.asarray((copies - 1.0) * len(steps)))
     tie_floor = tie_floor_variances(tie_variances(ties, variance))
     return LearnedScale(variance, floor * variance, tie_floor * variance)
 

@@ -29,9 +29,9 @@ from mixwood.likelihoods.learned_scale import (
     start_grid,
 )
 from mixwood.likelihoods.spread import (
-    Rounding,
     refuse_extreme_spread,
     rounding,
+    row_copies,
     warn_of_far_rows,
     warn_of_tiny_scale,
 )
@@ -135,7 +135,7 @@ class SphericalGaussian(Likelihood):
                 variance = X.var(axis=0, ddof=1).mean() if varies else 1.0
             refuse_extreme_spread(np.array([variance]))
             if scale == "learn":
-                scale = learned_variance(float(variance), rounding(X))
+                scale = learned_variance(float(variance), rounding(X).steps, row_copies(X))
             else:
                 scale = float(variance) * SCALE_FRACTION * max(nu - 2, 1.0)
         if not np.all(np.isfinite(mean)):
@@ -149,7 +149,7 @@ class SphericalGaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = learned_variance(1.0, Rounding.none(width))
+                scale = learned_variance(1.0, np.zeros(width))
             else:
                 scale = SCALE_FRACTION * max(nu - 2, 1.0)
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)

@@ -25,7 +25,7 @@ X = RNG.normal(size=(40, 2)) + 6 * WHICH[:, None]
 COUNTS = RNG.poisson(np.where(np.arange(6) % 3 == WHICH[:, None], 4, 0.5))
 MODELS = {
     "Gaussian": (mw.Mixture(mw.Gaussian(scale="data")), X),
-    "learned": (mw.Mixture(mw.Gaussian()), X),
+    "learned": (mw.Mixture(mw.Gaussian()), X[:18]),
     "Multinomial": (mw.Mixture(mw.Multinomial(), mw.PitmanYor()), COUNTS),
     "Poisson": (mw.Mixture(mw.Poisson(), mw.DirichletProcess(alpha=1.0)), COUNTS),
 }
