@@ -397,6 +397,16 @@ class Product(Likelihood):
             for name, values in part.base_draws(own).items()
         }
 
+    def with_scale(self, name: str) -> Likelihood:
+        """Return a copy with this scale in every part that has one, or raise if none has."""
+        scaled = [part for part in self.parts.values() if part.scales]
+        if not scaled:
+            return super().with_scale(name)
+        parts = {
+            key: part.with_scale(name) if part.scales else part for key, part in self.parts.items()
+        }
+        return replace(self, parts=parts)
+
     def base_width(self, base: FloatArray) -> FloatArray | None:
         """Return the share of the variance within clusters, the mean over the columns with one."""
         found = [
