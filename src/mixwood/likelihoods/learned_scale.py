@@ -6,6 +6,7 @@ data has a unit diagonal.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -171,7 +172,7 @@ def tie_variances(rounding: Rounding, variances: Any) -> Any:
     """
     with np.errstate(over="ignore", under="ignore"):
         squared = (rounding.steps / np.sqrt(variances)) ** 2
-        return np.minimum(squared * rounding.ties / (2 * np.pi * np.e), 1e12)
+        return np.minimum(squared * rounding.ties / (2 * np.pi * math.e), 1e12)
 
 
 def tie_floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:
@@ -248,7 +249,7 @@ def learned_variance(variance: float, steps: FloatArray, copies: float = 1.0) ->
     """
     step = np.sqrt(np.mean(steps**2))
     floor = floor_variances(rounding_variances(step, variance))
-    ties = Rounding(step, np.asarray((copies - 1.0) * len(steps)))
+    ties = Rounding(np.asarray(step), np.asarray((copies - 1.0) * len(steps)))
     tie_floor = tie_floor_variances(tie_variances(ties, variance))
     return LearnedScale(variance, floor * variance, tie_floor * variance)
 
