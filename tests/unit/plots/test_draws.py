@@ -124,3 +124,15 @@ def test_new_axes_are_pyplots_and_given_ones_leave_it_alone(make_posterior):
     assert axes.get_figure().number in pyplot.get_fignums()
     pyplot.close(axes.get_figure())
     assert "matplotlib.pyplot" in sys.modules
+
+
+def test_trace_of_what_is_learned():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    options = {"draws": 5, "warmup": 5, "chains": 2, "seed": 1, "progress": False}
+    learned = mw.sample(mw.Mixture(mw.Gaussian()), X, **options)
+    lines = plot_trace(learned, "width").get_lines()
+    np.testing.assert_array_equal([line.get_ydata() for line in lines], learned.width)
+    assert plot_trace(learned, "nu").get_ylabel() == "nu"
+    fixed = mw.sample(mw.Mixture(mw.Gaussian(scale="data")), X, **options)
+    with pytest.raises(ValueError, match="name must be one of n_clusters, .*, got 'width'"):
+        plot_trace(fixed, "width")
