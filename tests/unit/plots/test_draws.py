@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+import mixwood as mw
 from mixwood.likelihoods import Gaussian
 from mixwood.plots.similarity import leaf_order
 from mixwood.priors import DirichletProcess
@@ -130,9 +131,11 @@ def test_trace_of_what_is_learned():
     X = np.random.default_rng(0).normal(size=(20, 2))
     options = {"draws": 5, "warmup": 5, "chains": 2, "seed": 1, "progress": False}
     learned = mw.sample(mw.Mixture(mw.Gaussian()), X, **options)
-    lines = plot_trace(learned, "width").get_lines()
+    lines = learned.plot_trace("width", ax=new_axes()).get_lines()
     np.testing.assert_array_equal([line.get_ydata() for line in lines], learned.width)
-    assert plot_trace(learned, "nu").get_ylabel() == "nu"
+    assert learned.plot_trace("nu", ax=new_axes()).get_ylabel() == "nu"
     fixed = mw.sample(mw.Mixture(mw.Gaussian(scale="data")), X, **options)
-    with pytest.raises(ValueError, match="name must be one of n_clusters, .*, got 'width'"):
-        plot_trace(fixed, "width")
+    with pytest.raises(
+        ValueError, match="must be one of n_clusters, log_joint, log_u, alpha, sigma, log_alpha"
+    ):
+        fixed.plot_trace("width")
