@@ -69,7 +69,8 @@ def _covariances(excess: FloatArray) -> str:
     """Return how alike the covariances of clusters are, from ``nu'``."""
     _, middle, _ = _interval(excess)
     differ = float(np.sqrt(2 / middle))
-    about = f"their variances differ by about {differ:.0%} (nu' = {middle:.3g})"
+    by = f"about {differ:.0%}" if differ < 1 else "a factor of two and more"
+    about = f"their variances differ by {by} (nu' = {middle:.3g})"
     if differ <= SHARED:
         return f"The clusters share one covariance, or nearly: {about}."
     if differ <= ALIKE:

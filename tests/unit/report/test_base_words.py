@@ -11,6 +11,10 @@ from mixwood.report.base_words import _covariances, _structure, _width
 @pytest.mark.parametrize(
     ("excess", "said"),
     [
+        (
+            1.1,
+            "Each cluster has a covariance of its own: their variances differ by a factor of two",
+        ),
         (5.0, "Each cluster has a covariance of its own"),
         (30.0, "similar covariances"),
         (2000.0, "share one covariance"),
