@@ -1,0 +1,87 @@
+"""Where chains start that learn their base measure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixwood as mw
+from mixwood.core import bind_family
+from mixwood.sampling import starting_point as starts
+from mixwood.sampling.near_points import group_counts, near_points
+from mixwood.sampling.starting_point import some_rows, starting_point
+
+WHICH = np.arange(45) % 3
+X = np.random.default_rng(0).normal(size=(45, 2)) + 9 * WHICH[:, None]
+SEED = np.random.SeedSequence(4)
+
+
+def bound(likelihood=None, data=X):
+    likelihood = likelihood or mw.Gaussian()
+    model = mw.Mixture(likelihood.resolve(data))
+    return model, data, bind_family(model, data)
+
+
+@pytest.mark.parametrize("n", [1, 5, 10, 99, 1000, 10**6])
+def test_counts_of_groups_rise_and_stay_small(n):
+    counts = group_counts(n)
+    assert counts == sorted(set(counts))
+    assert counts[0] == 2
+    assert counts[-1] <= max(n // 5, 2)
+    assert counts[-1] < 100
+
+
+def test_near_points_are_together():
+    labels = near_points(X, 3, np.random.default_rng(1))
+    assert labels.dtype == np.int32
+    assert len(set(zip(labels.tolist(), WHICH.tolist(), strict=True))) == 3
+
+
+@pytest.mark.parametrize(("points", "most"), [(np.zeros((6, 2)), 1), (np.eye(3), 3)])
+def test_there_are_no_more_groups_than_points(points, most):
+    labels = near_points(points, 5, np.random.default_rng(1))
+    assert sorted(set(labels)) == list(range(most))
+
+
+@pytest.mark.parametrize("init", ["ibhc", "one", "singletons", "on-top", WHICH.astype(np.int32)])
+def test_every_start_comes_with_a_base_measure(init):
+    model, data, family = bound()
+    start = starting_point(init, model, data, family, SEED)
+    again = starting_point(init, model, data, family, SEED)
+    np.testing.assert_array_equal(again.labels, start.labels)
+    np.testing.assert_array_equal(again.family.base, start.family.base)
+    assert not np.array_equal(start.family.base, family.base)
+    if not isinstance(init, str):
+        np.testing.assert_array_equal(start.labels, WHICH)
+    elif init == "one":
+        assert start.labels.max() == 0
+    elif init == "singletons":
+        assert start.labels.max() == 44
+    elif init == "ibhc":
+        assert len(set(zip(start.labels.tolist(), WHICH.tolist(), strict=True))) == 3
+
+
+def test_a_fixed_base_stays_as_it_is():
+    model, data, family = bound(mw.Gaussian(scale="data"))
+    assert starting_point("ibhc", model, data, family, SEED).family is family
+
+
+def test_pilots_over_some_rows_start_all_of_them(monkeypatch):
+    def few(data, seed, *most):
+        return some_rows(data, seed, *(most or (30,)))
+
+    monkeypatch.setattr(starts, "some_rows", few)
+    model, data, family = bound()
+    assert some_rows(data, SEED, 30).shape == (30, 2)
+    assert some_rows(data, SEED) is data
+    start = starting_point("ibhc", model, data, family, SEED)
+    assert start.labels.shape == (45,)
+    assert len(set(zip(start.labels.tolist(), WHICH.tolist(), strict=True))) == 3
+
+
+def test_chains_of_any_start_come_to_the_same():
+    options = {"draws": 60, "warmup": 60, "chains": 1, "seed": 1, "progress": False}
+    for init in ("ibhc", "one", "singletons"):
+        post = mw.sample(mw.Mixture(mw.Gaussian()), X, init=init, **options)
+        together = post.point_estimate()
+        assert len(set(zip(together.tolist(), WHICH.tolist(), strict=True))) == 3, init
