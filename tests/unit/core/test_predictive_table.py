@@ -57,7 +57,7 @@ def test_parts_of_the_rows_are_parts_of_the_table(family_case):
 
 def test_complete_rows_against_clusters_with_holes():
     X = np.array([[0.0, np.nan], [0.3, np.nan], [0.2, 1.0], [0.1, 5.0]])
-    likelihood = mw.DiagonalGaussian(mean=[0.0, 1.0], scale=[1.0, 2.0])
+    likelihood = mw.DiagonalGaussian(0.1, 7.0, mean=[0.0, 1.0], scale=[1.0, 2.0])
     labels, new = np.array([0, 0, 0, 1], dtype=np.int32), np.array([[0.2, 1.5]])
     table = likelihood.bind(new).log_predictive_table(
         likelihood.bind(X).cluster_statistics(labels), 0, 1
@@ -88,7 +88,7 @@ def test_counts_far_above_those_of_the_new_rows():
     ],
 )
 def test_wrong_arguments_are_refused(call, message):
-    family = mw.Gaussian(nu=3, mean=[0.0], scale=[[1.0]]).bind(np.zeros((4, 1)))
+    family = mw.Gaussian(0.1, 3, mean=[0.0], scale=[[1.0]]).bind(np.zeros((4, 1)))
     with pytest.raises((ValueError, IndexError), match=message):
         call(family)
 

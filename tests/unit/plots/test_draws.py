@@ -36,7 +36,9 @@ def test_trace_has_a_line_for_each_chain(make_posterior, name):
 
 def test_trace_knows_what_there_is(make_posterior):
     posterior = make_posterior(prior=DirichletProcess(alpha=1.0), chains=12)
-    with pytest.raises(ValueError, match="name must be one of n_clusters, log_joint, log_u, got"):
+    with pytest.raises(
+        ValueError, match=r"name must be one of n_clusters, log_joint, log_u\b.*, got"
+    ):
         posterior.plot_trace("alpha", ax=new_axes())
     assert posterior.plot_trace(ax=new_axes()).get_legend() is None  # too many chains for it
 

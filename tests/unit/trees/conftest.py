@@ -45,7 +45,7 @@ def build(request):
 
 @pytest.fixture
 def model():
-    return mw.Mixture(mw.Gaussian(), mw.DirichletProcess(1.0))
+    return mw.Mixture(mw.Gaussian(scale="data"), mw.DirichletProcess(1.0))
 
 
 def _weighted_case(family, n):

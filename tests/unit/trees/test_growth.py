@@ -112,7 +112,8 @@ def test_bhc_keeps_classes_apart_that_touch():
     rng = np.random.default_rng(seed_of("test_bhc_keeps_classes_apart_that_touch"))
     truth = np.arange(480) % 16
     X = 6.0 * np.stack([truth // 4, truth % 4], axis=1) + rng.normal(size=(480, 2))
-    balanced, paper = (bhc(mw.Mixture(), X, rule=rule) for rule in ("balanced", "paper"))
+    model = mw.Mixture(mw.Gaussian(scale="data"))
+    balanced, paper = (bhc(model, X, rule=rule) for rule in ("balanced", "paper"))
     assert balanced.log_evidence_bound > paper.log_evidence_bound + 50
     assert 14 <= balanced.n_clusters <= 20
     assert paper.n_clusters < 10

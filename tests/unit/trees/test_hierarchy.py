@@ -28,7 +28,7 @@ def test_leaf_numbers_are_row_numbers(build, model, classes, same_partition):
 
 def test_linkage_is_what_scipy_wants(build, prior):
     X = np.random.default_rng(1).normal(size=(80, 2))
-    tree = build(mw.Mixture(mw.Gaussian(), prior), X)
+    tree = build(mw.Mixture(mw.Gaussian(scale="data"), prior), X)
     Z = tree.linkage()
     assert is_valid_linkage(Z, throw=True)
     assert (np.diff(Z[:, 2]) >= 0).all()

@@ -73,6 +73,8 @@ def check_joint(likelihood, X, prior):
     leaves = mw.stream_leaves(model, [X[:20], X[20:]], max_leaves=12, seed=1)
     post = mw.sample(model, leaves, **FAST)
     family, constant = likelihood.bind(X), likelihood.row_constants(X).sum()
+    if likelihood.base_size > 0:
+        family = family.at(post.bases[1, -1])
     labels = post.labels[1, -1][leaves.leaf_of_row]
     log_u, log_alpha = post.log_u[1, -1], post.log_alpha[1, -1]
     sigma = post.sigma[1, -1] if "sigma" in prior.parameters else 0.0
@@ -190,6 +192,7 @@ def test_rows_are_compared_with_clusters_of_leaves(blobs):
     leaves = mw.stream_leaves(model, [X], max_leaves=25, seed=0)
     post = mw.sample(model, leaves, **FAST)
     parts = {name: getattr(post, name) for name in ("log_joint", "log_u", "parameters", "model")}
+    parts["bases"] = post.bases
     rows = mw.Posterior(
         labels=post.labels[..., leaves.leaf_of_row], resolved=model.likelihood, X=X, **parts
     )
