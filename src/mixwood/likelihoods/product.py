@@ -375,8 +375,12 @@ class Product(Likelihood):
         return [np.hstack(sides)] if sides else []
 
     def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
-        """Return the sum of the parts'."""
-        return sum(part.log_base_volume(own, n, clusters) for _, part, own in self._bases(base))
+        """Return the sum of the parts', of those that learn something."""
+        return sum(
+            part.log_base_volume(own, n, clusters)
+            for _, part, own in self._bases(base)
+            if part.base_size
+        )
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperpriors of the parts."""
