@@ -78,7 +78,7 @@ LEARNED = {
     ),
     "diagonal": (
         mw.DiagonalGaussian(),
-        [[0.1, HOLE], [-0.3, 1.9], [2.1, 0.2], [HOLE, -0.8], [0.9, 1.1]],
+        [[0.1, HOLE], [-0.3, 1.9], [2.1, 0.2], [HOLE, -0.8]],
     ),
     "spherical": (
         mw.SphericalGaussian(),

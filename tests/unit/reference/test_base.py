@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import mixwood as mw
-from mixwood.likelihoods.learned import LearnedScale
+from mixwood.likelihoods.learned import LearnedScale, centre_spread
 from mixwood.reference import Stream, TreeChain, family_of
 from mixwood.reference.base.laws import Law, law_of
 from mixwood.reference.families import dense
@@ -173,7 +173,7 @@ def test_r_is_tied_to_the_width():
     likelihood = mw.Gaussian(nu=8.0).resolve_standard(2)
     family = family_of(likelihood)
     family.set_base(np.array([0.3, 0.1, 0.5, log(5.0), 0.0]))
-    assert family.r == pytest.approx((0.3 + 0.5) / 2 / 20)
+    assert family.r == pytest.approx((0.3 + 0.5) / 2 / centre_spread(2))
     assert family.nu == pytest.approx(8.0)
     np.testing.assert_allclose(family.scale, 5 * np.array([[0.3, 0.1], [0.1, 0.5]]))
 
