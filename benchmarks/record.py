@@ -12,7 +12,7 @@ from pathlib import Path
 RESULTS = Path(__file__).parent / "results"
 
 
-def _commit() -> str:
+def commit() -> str:
     done = subprocess.run(
         ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
     )
@@ -27,7 +27,7 @@ def write(measurements: dict[str, dict[str, float | str]]) -> Path:
     now = datetime.now(UTC)
     record = {
         "time": now.isoformat(timespec="seconds"),
-        "commit": _commit(),
+        "commit": commit(),
         "machine": {
             "processor": processor(),
             "processors": os.cpu_count(),

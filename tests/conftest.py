@@ -68,6 +68,25 @@ def _mixed(rng, n):
 
 FAMILIES["product"] = _mixed
 
+#: The same, but with base measures that are fixed.
+FIXED = {
+    "gaussian": mw.Gaussian(scale="data"),
+    "diagonal": mw.DiagonalGaussian(scale="data"),
+    "diagonal-missing": mw.DiagonalGaussian(scale="data"),
+    "spherical": mw.SphericalGaussian(scale="data"),
+    "multinomial": mw.Multinomial(beta=0.1),
+    "bernoulli": mw.Bernoulli(a=0.6, b=1.2),
+    "categorical": mw.Categorical(beta=1.0),
+    "poisson": mw.Poisson(shape=1.0),
+    "product": mw.Product(
+        {
+            (3, 0): mw.Gaussian(scale="data"),
+            (4, 5): mw.Multinomial(beta=0.1),
+            (1, 2): mw.Poisson(shape=1.0),
+        }
+    ),
+}
+
 
 @pytest.fixture
 def seed(request):
@@ -87,6 +106,17 @@ def blobs():
 def family_case(request):
     """A function of n: a likelihood and n rows for it, the same at every call."""
     return lambda n: FAMILIES[request.param](np.random.default_rng(7), n)
+
+
+@pytest.fixture(params=list(FIXED))
+def fixed_case(request):
+    """Likewise, the base measure fixed."""
+
+    def make(n):
+        _, X = FAMILIES[request.param](np.random.default_rng(7), n)
+        return FIXED[request.param], X
+
+    return make
 
 
 # With every family there is no time for all; the oracles have each.

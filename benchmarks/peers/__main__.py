@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from statistics import mean
 
 import numpy as np
 
 from benchmarks import record
+from benchmarks.limits import run_within
 from benchmarks.peers import contests, density_based, ours, r_packages, richlet, scikit, variational
 from benchmarks.peers.interface import Contest, Fit, Peer
-from benchmarks.peers.limits import fit_within
 from mixwood.partitions import adjusted_rand
 
 PEERS: tuple[Peer, ...] = (
@@ -65,7 +66,7 @@ def measure(peer: Peer, contest: Contest, seeds: range, limit: int) -> Iterator[
     for effort in peer.large_efforts if contest.large else peer.efforts:
         fits = []
         for seed in seeds:
-            fit = fit_within(limit, peer, contest, effort, seed)
+            fit = run_within(limit, partial(peer.fit, contest, effort, seed))
             if fit is None:
                 yield Row(peer, effort, contest, ())
                 return

@@ -2,7 +2,7 @@
 
 >>> import mixwood as mw
 >>> X, truth = mw.datasets.toy()
->>> model = mw.Mixture(mw.Gaussian(), mw.NGGP())
+>>> model = mw.Mixture(prior=mw.NGGP())
 >>> post = mw.sample(model, X, draws=20, warmup=10, chains=2, seed=0, progress=False)
 >>> post.n_clusters.shape
 (2, 20)
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mixwood import hyper
 from mixwood.likelihoods import (
+    AutoGaussian,
     Bernoulli,
     Categorical,
     DiagonalGaussian,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NGGP",
+    "AutoGaussian",
     "Bernoulli",
     "Categorical",
     "DiagonalGaussian",

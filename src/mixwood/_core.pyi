@@ -6,27 +6,25 @@ from typing import Annotated, Any, overload
 import numpy
 from numpy.typing import NDArray
 
+
 class Family:
     """A conjugate family over the rows of a data set."""
 
     @property
     def n_rows(self) -> int: ...
+
     @property
     def statistic_size(self) -> int: ...
+
     @property
     def base_size(self) -> int:
         """How many numbers the learned base measure is; 0 where it is fixed."""
 
     @property
-    def base(self) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def base(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """The learned base measure."""
 
-    def at(
-        self,
-        base: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> Family:
+    def at(self, base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
         """The same rows under another base measure."""
 
     @property
@@ -35,320 +33,94 @@ class Family:
         Whether a cluster's parameters can be drawn, as the slice sampler must.
         """
 
-    def statistics(
-        self,
-        rows: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def statistics(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """The additive statistic of some rows."""
 
-    def observe(
-        self,
-        statistic: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        row: int,
-    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def observe(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """The statistic with one row more."""
 
-    def forget(
-        self,
-        statistic: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        row: int,
-    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def forget(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """The statistic with one of its rows fewer."""
 
-    def merge(
-        self,
-        first: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        second: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def merge(self, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """The statistic of two disjoint sets of rows."""
 
-    def subtract(
-        self,
-        whole: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        part: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def subtract(self, whole: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], part: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """The statistic of a set of rows without a subset."""
 
-    def log_marginal_of(
-        self,
-        statistic: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> float:
+    def log_marginal_of(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """log P(X_c) from a statistic, row constants left out."""
 
-    def log_marginal(
-        self,
-        rows: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> float:
+    def log_marginal(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """log P(X_c) of some rows, row constants left out."""
 
-    def log_alone(self) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def log_alone(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """log P(x_i) of every row, row constants left out."""
 
-    def leaves(
-        self,
-        statistics: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        sizes: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        log_apart: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weights: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> Family:
+    def leaves(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
         """The family of weighted leaves, each given by its statistic and sums."""
 
-    def cluster_statistics(
-        self,
-        labels: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def cluster_statistics(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """
         The statistics of clusters 0 to K-1, one per row; rows of negative labels are left out.
         """
 
-    def log_predictive_table(
-        self,
-        statistics: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        first: int,
-        end: int,
-    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def log_predictive_table(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, end: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """
         log P(x_i | X_c), row constants left out, of the rows from first to before end against clusters that do not hold them, given by their statistics.
         """
 
-def gaussian(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    r: float,
-    nu: float,
-    psi: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-) -> Family:
+def gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float, psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Family:
     """
     Gaussian rows, centred on the prior mean, under a Normal-Wishart prior.
     """
 
-def gaussian_learned(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    spread: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    floor: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    fraction: float,
-    degrees: float,
-    tau: float,
-    nu_law: tuple[str, float, float, float, float],
-    r_law: tuple[str, float, float, float, float],
-    base: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> Family:
+def gaussian_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], spread: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], tie_floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], fraction: float, degrees: float, tau: float, nu_law: tuple[str, float, float, float, float], r_law: tuple[str, float, float, float, float], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
     """
     Gaussian rows whose base measure is learned: Omega's lower triangle, ln nu', ln r.
     """
 
-def diagonal_gaussian(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    r: float,
-    nu: float,
-) -> Family:
+def diagonal_gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float) -> Family:
     """Rows centred on the prior mean and in units in which psi is 1."""
 
-def diagonal_gaussian_learned(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    floor: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    fraction: float,
-    tau: float,
-    nu_law: tuple[str, float, float, float, float],
-    r_law: tuple[str, float, float, float, float],
-    base: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> Family:
+def diagonal_gaussian_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], floor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tie_floor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fraction: float, tau: float, nu_law: tuple[str, float, float, float, float], r_law: tuple[str, float, float, float, float], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
     """Rows whose base measure is learned: ln omega, ln nu', ln r."""
 
-def spherical_gaussian(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    r: float,
-    nu: float,
-) -> Family:
+def spherical_gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float) -> Family:
     """Rows centred on the prior mean and in units in which psi is 1."""
 
-def spherical_gaussian_learned(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    floor: float,
-    fraction: float,
-    tau: float,
-    nu_law: tuple[str, float, float, float, float],
-    r_law: tuple[str, float, float, float, float],
-    base: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> Family:
+def spherical_gaussian_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], floor: float, tie_floor: float, fraction: float, tau: float, nu_law: tuple[str, float, float, float, float], r_law: tuple[str, float, float, float, float], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
     """Rows whose base measure is learned: ln omega, ln nu', ln r."""
 
-def multinomial(
-    starts: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    words: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    counts: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    width: int,
-    beta: float,
-    law: tuple[str, float, float, float, float] | None = None,
-) -> Family:
+def multinomial(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, beta: float, law: tuple[str, float, float, float, float] | None = None) -> Family:
     """Sparse rows of counts under a symmetric Dirichlet prior."""
 
-def multinomial_leaves(
-    starts: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    words: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    counts: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    width: int,
-    beta: float,
-    sizes: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    log_apart: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    law: tuple[str, float, float, float, float] | None = None,
-) -> Family:
+def multinomial_leaves(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, beta: float, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], law: tuple[str, float, float, float, float] | None = None) -> Family:
     """
     Weighted leaves of such rows: the counts of each leaf's rows added up, and its sums.
     """
 
-def categorical(
-    codes: Annotated[
-        NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    offsets: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    pseudo_counts: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    law: tuple[str, float, float, float, float] | None = None,
-) -> Family:
+def categorical(codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pseudo_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], law: tuple[str, float, float, float, float] | None = None) -> Family:
     """
     Independent categorical columns under Dirichlet priors; negative codes are missing.
     """
 
-def poisson(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    shapes: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    rates: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    tied: bool = False,
-    law: tuple[str, float, float, float, float] | None = None,
-) -> Family:
+def poisson(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shapes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tied: bool = False, law: tuple[str, float, float, float, float] | None = None) -> Family:
     """
     Independent Poisson columns under Gamma priors; NaN entries are missing.
     """
 
-def product(
-    families: tuple[Family, ...],
-    places: tuple[
-        Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        ...,
-    ],
-    n_rows: int,
-) -> Family:
+def product(families: tuple[Family, ...], places: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ...], n_rows: int) -> Family:
     """
     Families side by side, independent given the cluster. places[p][row]: the part's own number of a row, below 0 where the part has nothing for it.
     """
 
-def custom(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    row_statistics: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    parameters: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    log_marginal: int,
-    log_predictive: int,
-    name: str,
-    owner: object,
-    laws: Sequence[tuple[str, float, float, float, float]] = [],
-) -> Family:
+def custom(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], parameters: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_marginal: int, log_predictive: int, name: str, owner: object, laws: Sequence[tuple[str, float, float, float, float]] = []) -> Family:
     """
     A user's family, by the addresses of compiled functions (log_predictive: 0 for none) that `owner` keeps.
     """
 
-def update_parameters(
-    prior: str,
-    alpha: tuple[float, float] | None,
-    sigma: tuple[float, float] | None,
-    theta: tuple[float, float] | None,
-    values: Sequence[float],
-    sizes: Sequence[int],
-    bit_generator: object,
-) -> list[float]:
+def update_parameters(prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, values: Sequence[float], sizes: Sequence[int], bit_generator: object) -> list[float]:
     """
     Move u and the random parameters once, given the sizes of the clusters. values: log_u, log_alpha, sigma, theta.
     """
@@ -356,41 +128,12 @@ def update_parameters(
 class Chain:
     """One Markov chain over partitions."""
 
-    def __init__(
-        self,
-        family: object,
-        prior: str,
-        alpha: tuple[float, float] | None,
-        sigma: tuple[float, float] | None,
-        theta: tuple[float, float] | None,
-        start: Mapping[str, float],
-        labels: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        bit_generator: object,
-        sampler: str,
-        options: Mapping[str, int],
-        blank: bool = False,
-    ) -> None:
+    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, sampler: str, options: Mapping[str, int], blank: bool = False) -> None:
         """
         alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; options: the numbers that the sampler of this name takes; blank: grow no tree, a state is about to be loaded.
         """
 
-    def run(
-        self,
-        warmup: int,
-        thin: int,
-        labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu")],
-        log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        seconds: float,
-        first: int = 0,
-        base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]
-        | None = None,
-    ) -> int:
+    def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float, first: int = 0, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> int:
         """
         Run until all draws are written, the seconds are over or stop() was called; return the iterations done. The arrays hold the draws from number `first` on.
         """
@@ -412,30 +155,17 @@ class Chain:
     def state(self) -> dict[str, Any]:
         """The current labels and parameters."""
 
-    def set_state(
-        self,
-        labels: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        log_u: float,
-        log_alpha: float,
-        sigma: float,
-        theta: float,
-    ) -> None:
+    def set_state(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_u: float, log_alpha: float, sigma: float, theta: float) -> None:
         """Put the chain into a state."""
 
     @property
     def base_size(self) -> int: ...
+
     @property
-    def base(self) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def base(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """The learned base measure."""
 
-    def set_base(
-        self,
-        base: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def set_base(self, base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Give the chain another base measure."""
 
     def log_base(self) -> float:
@@ -449,30 +179,7 @@ class Chain:
     def iterate(self, count: int = 1) -> None:
         """Run some iterations and keep nothing."""
 
-    def replicate(
-        self,
-        labels: Annotated[
-            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        log_u: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        log_alpha: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        sigma: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        theta: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        iterations: int,
-        base: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ]
-        | None = None,
-    ) -> dict[str, Any]:
+    def replicate(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], iterations: int, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> dict[str, Any]:
         """Run each of many starts for some iterations; return where each ended."""
 
     def log_joint(self) -> float:
@@ -490,15 +197,17 @@ class Chain:
 
     @property
     def iterations(self) -> int: ...
+
     @property
     def n_clusters(self) -> int: ...
+
     def check(self) -> None:
         """Recompute every invariant from scratch; raise if one does not hold."""
 
-    def log_weights(self, row: int) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def log_weights(self, row: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """One row's Gibbs log weights: clusters in list order, then a new one."""
 
-    def log_ordinates(self) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    def log_ordinates(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """
         log p(x_i | the other rows, their partition, u) of every row, row constants left out.
         """
@@ -508,39 +217,15 @@ GROWTH_LOG_U: float = -5.0
 class Forest:
     """Trees over the rows of a family."""
 
-    def __init__(
-        self,
-        family: object,
-        prior: str,
-        log_u: float,
-        log_alpha: float,
-        sigma: float,
-        theta: float,
-        rule: str,
-        search: str = "index",
-    ) -> None: ...
-    def insert(
-        self,
-        rows: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def __init__(self, family: object, prior: str, log_u: float, log_alpha: float, sigma: float, theta: float, rule: str, search: str = 'index') -> None: ...
+
+    def insert(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Insert rows one by one, as IBHC does."""
 
-    def on_top(
-        self,
-        rows: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def on_top(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Put each row on top of its nearest tree, or alone; never cut."""
 
-    def agglomerate(
-        self,
-        rows: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def agglomerate(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Join rows greedily, as BHC does, while d is at most 1."""
 
     def join_trees(self) -> None:
@@ -552,13 +237,7 @@ class Forest:
     def set_parameters(self, log_u: float, log_alpha: float, sigma: float, theta: float) -> None:
         """New values of u and the parameters; every potential is computed again."""
 
-    def rebind(
-        self,
-        family: object,
-        rows: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def rebind(self, family: object, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
         Go on over other data: old row i is rows[i] there, -1 where it is not needed.
         """
@@ -588,36 +267,16 @@ class Forest:
 
     @property
     def n_trees(self) -> int: ...
+
     @property
     def n_leaves(self) -> int: ...
 
 class PartitionSearch:
     """Randomized greedy searches for the partition of least expected loss."""
 
-    def __init__(
-        self,
-        labels: Annotated[
-            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        weights: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        sizes: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        loss: str,
-        max_clusters: int,
-    ) -> None: ...
-    def run(
-        self,
-        bit_generator: object,
-        start: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        sweeps: int,
-        rebuild: bool,
-    ) -> Annotated[NDArray[numpy.int32], dict(order="C")]:
+    def __init__(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, max_clusters: int) -> None: ...
+
+    def run(self, bit_generator: object, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sweeps: int, rebuild: bool) -> Annotated[NDArray[numpy.int32], dict(order='C')]:
         """
         The labels that one search ends at; searches may run in several threads.
         """
@@ -625,40 +284,16 @@ class PartitionSearch:
     def stop(self) -> None:
         """End all searches; what they return then means nothing."""
 
-def partition_losses(
-    labels: Annotated[
-        NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    candidate: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    sizes: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    loss: str,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+def partition_losses(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], candidate: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
     """
     The loss of a candidate against every row of labels; items stand for `sizes` rows.
     """
 
 @overload
-def similarity_rows(
-    labels: Annotated[
-        NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    first: int,
-    last: int,
-    table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-) -> None: ...
+def similarity_rows(labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
 @overload
-def similarity_rows(
-    labels: Annotated[
-        NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    first: int,
-    last: int,
-    table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-) -> None:
+def similarity_rows(labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """Write rows first..last-1 of the co-clustering table, and their mirror."""
 
 def instruction_set() -> str:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.numbers import count
 from mixwood._support.seeding import seed_sequence
+from mixwood.likelihoods.dependence import warn_of_left_out
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, joined
 from mixwood.model import Mixture
 from mixwood.trees.streaming import (
@@ -125,6 +126,7 @@ def build_leaves(
     if wants_sample(model.likelihood):
         rows = _sample(dask, model, blocks, width, sequence).rows
         model = replace(model, likelihood=model.likelihood.resolve(rows))
+        warn_of_left_out(model.likelihood.left_out)
     else:
         model = dask.delayed(_fitted)(model, blocks[0]).compute()
     parts = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mixwood.likelihoods import Gaussian, Likelihood
+from mixwood.likelihoods import AutoGaussian, Likelihood
 from mixwood.likelihoods.base import as_likelihood
 from mixwood.priors import NGGP, Prior, as_prior
 
@@ -17,8 +17,9 @@ class Mixture:
 
     Parameters
     ----------
-    likelihood : Likelihood
-        The distribution of each cluster, `Gaussian()` by default.
+    likelihood : Likelihood or "auto"
+        The distribution of each cluster. By default Gaussian, with full, diagonal or round
+        covariances, whichever predicts the rows best in a short pilot: `AutoGaussian`.
     prior : Prior
         The law of the partition, `NGGP()` by default.
 
@@ -35,9 +36,11 @@ class Mixture:
     DirichletProcess(alpha=1.0)
     """
 
-    likelihood: Likelihood = field(default_factory=Gaussian)
+    likelihood: Likelihood = field(default_factory=AutoGaussian)
     prior: Prior = field(default_factory=NGGP)
 
     def __post_init__(self) -> None:
+        if isinstance(self.likelihood, str) and self.likelihood == "auto":
+            object.__setattr__(self, "likelihood", AutoGaussian())
         as_likelihood(self.likelihood)
         as_prior(self.prior)

@@ -44,6 +44,7 @@ class RunInformation(Versions, total=False):
     max_seconds: float | None
     seed: SeedInformation
     seconds: float
+    structure: str
 
 
 def draws_after(iterations: int, warmup: int, thin: int) -> int:

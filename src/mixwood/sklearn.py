@@ -16,7 +16,7 @@ except ImportError as error:
         "pip install 'mixwood[sklearn]'"
     ) from error
 
-from mixwood.likelihoods import Gaussian
+from mixwood.likelihoods import AutoGaussian
 from mixwood.likelihoods.base import as_likelihood
 from mixwood.model import Mixture
 from mixwood.posterior.cluster_summary import item_certainty
@@ -43,7 +43,8 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     Parameters
     ----------
     likelihood : Likelihood, optional
-        The distribution of each cluster, `Gaussian()` by default.
+        The distribution of each cluster, that of `mixwood.Mixture` by
+        default.
     prior : Prior, optional
         The law of the partition, `NGGP()` by default.
     sampler : str or sampler
@@ -122,7 +123,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
 
         Where likelihood or prior is None, parameters of the default one are meant.
         """
-        for name, default in (("likelihood", Gaussian), ("prior", NGGP)):
+        for name, default in (("likelihood", AutoGaussian), ("prior", NGGP)):
             nested = any(key.startswith(f"{name}__") for key in params)
             if nested and params.get(name, getattr(self, name)) is None:
                 params = {name: default(), **{k: v for k, v in params.items() if k != name}}
@@ -221,7 +222,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         return float(self.score_samples(X).mean())
 
     def _model(self) -> Mixture:
-        likelihood = Gaussian() if self.likelihood is None else as_likelihood(self.likelihood)
+        likelihood = AutoGaussian() if self.likelihood is None else as_likelihood(self.likelihood)
         return Mixture(likelihood, NGGP() if self.prior is None else as_prior(self.prior))
 
     def _fitted_draws(self) -> Draws:

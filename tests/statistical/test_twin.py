@@ -115,6 +115,16 @@ def test_same_draws_after_the_core_rebuilds_its_statistics(assert_same_draws, se
     assert_same_draws(*chains, 150)
 
 
+@pytest.mark.parametrize("sampler", [mw.Gibbs(), mw.Slice()])
+@pytest.mark.parametrize("likelihood", [mw.Gaussian(), mw.DiagonalGaussian()])
+def test_same_draws_beside_columns_that_take_no_part(assert_same_draws, likelihood, sampler, seed):
+    X = np.random.default_rng(seed).normal(size=(24, 2))
+    X = np.column_stack([np.ones(24), X[:, 0], X[:, 0] - 2 * X[:, 1], X[:, 1]])
+    assert likelihood.resolve(X).left_out
+    chains = both_chains(likelihood, X, mw.NGGP(), seed, np.arange(24) % 4, sampler)
+    assert_same_draws(*chains, 8)
+
+
 def test_same_weights(family_case, seed):
     likelihood, X = family_case(10)
     labels = np.array([0, 0, 1, 1, 2, 2, 2, 0, 1, 3])

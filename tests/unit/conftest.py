@@ -37,10 +37,13 @@ def _make_posterior(
     likelihood, prior = likelihood or Gaussian(), prior or NGGP()
     X = likelihood.check(rng.normal(size=(items, 2)) if X is None else X)
     shape = (chains, draws)
+    resolved = likelihood.resolve(X)
+    own = np.random.default_rng(seed + 1)
+    bases = np.array([resolved.draw_base(own) for _ in range(chains * draws)])
     labels = in_order_of_appearance(rng.integers(0, clusters, (*shape, X.shape[0])))
     spec = RunSpec(
         model=Mixture(likelihood, prior),
-        resolved=likelihood.resolve(X),
+        resolved=resolved,
         data=X,
         sampler=Gibbs(),
         init="one",
@@ -62,6 +65,7 @@ def _make_posterior(
         model=spec.model,
         resolved=spec.resolved,
         X=X,
+        bases=bases.reshape(*shape, resolved.base_size),
         stats=[
             {
                 "gibbs": MoveStatistics(

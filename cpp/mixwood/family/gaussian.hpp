@@ -198,8 +198,11 @@ class Gaussian {
 
   double size_formula(double size) const {
     return -0.5 * size * d_ * std::log(std::numbers::pi) + 0.5 * d_ * std::log(r_ / (r_ + size)) +
-           0.5 * nu_ * log_determinant_ + log_multivariate_gamma(d_, 0.5 * (nu_ + size)) -
-           log_multivariate_gamma(d_, 0.5 * nu_);
+           0.5 * nu_ * log_determinant_ + log_gammas(0.5 * (nu_ + size)) - log_gammas(0.5 * nu_);
+  }
+  // A learned base measure asks for them again and again.
+  double log_gammas(double x) const {
+    return hyper_ ? log_multivariate_gamma_by_pairs(d_, x) : log_multivariate_gamma(d_, x);
   }
 
   // Gamma_d(x + 1/2) / Gamma_d(x) = Gamma(x + 1/2) / Gamma(x + (1-d)/2): a running sum, begun

@@ -161,8 +161,9 @@ class GaussianBaseUpdate {
   // sum_k log Gamma_d((nu + n_k)/2) / Gamma_d(nu/2); asked for the same nu again and again.
   double size_terms(double nu) {
     if (nu == nu_of_terms_) return size_terms_;
-    size_terms_ = -count() * log_multivariate_gamma(d_, 0.5 * nu);
-    for (const double* s : pointers_) size_terms_ += log_multivariate_gamma(d_, 0.5 * (nu + s[0]));
+    size_terms_ = -count() * log_multivariate_gamma_by_pairs(d_, 0.5 * nu);
+    for (const double* s : pointers_)
+      size_terms_ += log_multivariate_gamma_by_pairs(d_, 0.5 * (nu + s[0]));
     nu_of_terms_ = nu;
     return size_terms_;
   }

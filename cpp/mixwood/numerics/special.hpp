@@ -32,6 +32,28 @@ inline double log_multivariate_gamma(int d, double x) {
   return total;
 }
 
+// The same, much faster for many columns: Gamma functions half apart are joined in pairs,
+//
+//   Gamma(z) Gamma(z + 1/2) = 2^(1-2z) sqrt(pi) Gamma(2z),
+//
+// and those of the pairs, two apart, follow from one another.
+inline double log_multivariate_gamma_by_pairs(int d, double x) {
+  const int pairs = d / 2;
+  double total = 0.25 * d * (d - 1) * std::log(std::numbers::pi);
+  if (d % 2 == 1) total += log_gamma(x - 0.5 * (d - 1));
+  if (pairs == 0) return total;
+  // The pair of j and j+1, j even, has 2z = 2x - 1 - j; from the smallest upwards.
+  double at = 2 * x - 1 - 2 * (pairs - 1);
+  double log_of_pair = log_gamma(at);
+  total += log_of_pair + (1 - at) * std::numbers::ln2;
+  for (int p = 1; p < pairs; ++p) {
+    log_of_pair += std::log(at * (at + 1));
+    at += 2;
+    total += log_of_pair + (1 - at) * std::numbers::ln2;
+  }
+  return total + pairs * 0.5 * std::log(std::numbers::pi);
+}
+
 // log(1 + e^v): with v = log u this is log tau, right even where u overflows.
 inline double softplus(double v) {
   return v > 0 ? v + std::log1p(std::exp(-v)) : std::log1p(std::exp(v));

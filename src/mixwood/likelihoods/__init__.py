@@ -1,5 +1,6 @@
 """The likelihoods: one file each, and the one list of them."""
 
+from mixwood.likelihoods.auto_gaussian import AutoGaussian
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.bernoulli import Bernoulli
 from mixwood.likelihoods.categorical import Categorical
@@ -13,6 +14,7 @@ from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
 
 __all__ = [
     "LIKELIHOODS",
+    "AutoGaussian",
     "Bernoulli",
     "Categorical",
     "CustomFamily",
@@ -27,7 +29,8 @@ __all__ = [
 ]
 
 #: Every likelihood that can be named: in a saved run, and on the command line. A new one is added
-#: here. (`CustomFamily` holds functions, which have no name in a file.)
+#: here. (`CustomFamily` holds functions, which have no name in a file; `AutoGaussian` stands for
+#: one of these.)
 LIKELIHOODS: tuple[type[Likelihood], ...] = (
     Gaussian,
     DiagonalGaussian,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ from mixwood._support.params import Settable
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import column_names
 from mixwood.likelihoods.cost import warn_of_cost
+from mixwood.likelihoods.dependence import warn_of_left_out
 
 if TYPE_CHECKING:
     from typing import Self
@@ -69,6 +71,15 @@ class Likelihood(Settable, ABC):
 
     # --- what it is
 
+    #: whether it stands for several others, its `candidates`, one of which data decide on
+    is_open: ClassVar[bool] = False
+
+    #: whether a change of the units of single columns leaves the clusters as they are
+    follows_units: ClassVar[bool] = True
+
+    #: the names that its `scale` may be given, the default first; none if it has no scale
+    scales: ClassVar[tuple[str, ...]] = ()
+
     #: whether rows have a density that can be drawn as a curve
     continuous: ClassVar[bool] = False
 
@@ -110,12 +121,48 @@ class Likelihood(Settable, ABC):
     def resolve(self, X: Data) -> Self:
         """Return a copy whose parameters are all explicit, taken from checked `X` where open."""
 
+    def with_scale(self, name: str) -> Likelihood:
+        """Return a copy whose `scale` is one of its `scales`, or raise.
+
+        Examples
+        --------
+        >>> from mixwood import Gaussian
+        >>> Gaussian().with_scale("data").scale
+        'data'
+        """
+        if name not in self.scales:
+            takes = (
+                f"takes scale {' or '.join(map(repr, self.scales))}"
+                if self.scales
+                else "has no scale"
+            )
+            raise ValueError(f"{type(self).__name__} {takes}, got {shown(name)}")
+        return replace(self, scale=name)  # type: ignore[type-var]
+
+    def candidates(self, X: Data) -> list[Likelihood]:
+        """Return the likelihoods, explicit, that come into question for checked `X`."""
+        return [self.resolve(X)]
+
+    def stands_for(self, other: Likelihood) -> bool:
+        """Tell whether `other` may be what this one, resolved, has come to."""
+        return type(other) is type(self)
+
     def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
         """Return a copy whose parameters are all explicit, and `X` in the form the core reads."""
         data = self.check(X, name=name)
         explicit = self.resolve(data)
+        warn_of_left_out(explicit.left_out, self.names_in(X))
         warn_of_cost(explicit, data.shape[0])
         return explicit, data
+
+    @property
+    def left_out(self) -> dict[Any, str]:
+        """Columns that say nothing about clusters, ``"constant"`` or ``"combination"`` of others.
+
+        Parameters explicit. They are described and drawn along with the columns they follow from,
+        and are no part of densities.
+        """
+        return {}
 
     def names_in(self, X: Any) -> tuple[str, ...] | None:
         """Return the names of those columns of `X` that `check` returns, or None without names."""
@@ -206,6 +253,13 @@ class Likelihood(Settable, ABC):
         """Return the share of the variance within clusters, or None if that is not learned.
 
         `base` has shape (..., base_size), what is returned (...).
+        """
+        return None
+
+    def base_excess(self, base: FloatArray) -> FloatArray | None:
+        """Return ``nu'``, how firmly clusters hold to one covariance; None if that is fixed.
+
+        The variances of clusters differ by about ``sqrt(2/nu')`` of the expected ones.
         """
         return None
 

@@ -11,8 +11,21 @@ from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
+from mixwood.likelihoods.dependence import (
+    KeepsColumns,
+    kept_entries,
+    varying_columns,
+    whole_rows,
+    whole_variances,
+)
 from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
-from mixwood.likelihoods.learned import C0, LearnedScale, base_of_clusters, centre_spread
+from mixwood.likelihoods.learned import (
+    C0,
+    LearnedScale,
+    base_of_clusters,
+    centre_spread,
+    is_learned,
+)
 from mixwood.likelihoods.learned_scale import (
     above_ties,
     check_learned,
@@ -43,7 +56,7 @@ __all__ = ["DiagonalGaussian"]
 
 
 @dataclass(frozen=True, eq=False)
-class DiagonalGaussian(Likelihood):
+class DiagonalGaussian(KeepsColumns, Likelihood):
     """Gaussian clusters with independent columns; missing entries (NaN) are skipped.
 
     The variances that clusters are expected to have in each column are learned along with the
@@ -55,7 +68,7 @@ class DiagonalGaussian(Likelihood):
     r : float or distribution, optional
         How many observations the prior mean is worth: the variance of a cluster over that of the
         centres of clusters. None, the default, ties it to the learned variance of each column, so
-        that centres have 20 times the data's variance. A number fixes it, a
+        that centres have 200 times the data's variance, or more. A number fixes it, a
         `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is its hyperprior. 0.1 where `scale`
         is fixed.
     nu : float or distribution, optional
@@ -85,10 +98,13 @@ class DiagonalGaussian(Likelihood):
 
         psi = nu' omega s^2,    omega ~ Gamma(3/2, rate 3/(2 0.2)) on omega >= F
         ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000, one for all columns
-        r = omega / 20
+        r = omega / tau
 
-    ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is a twelfth of the
-    squared rounding step over ``s^2``, at least a millionth.
+    ``tau``, the variance of the centres of clusters over that of the data, is 200, and 573 in one
+    column. ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is
+    ``1/(2 pi)`` of the squared rounding step over ``s^2``, at least a millionth.
+
+    Columns that are constants take no part in that, and no part in densities; a warning says which.
 
     Examples
     --------
@@ -100,6 +116,7 @@ class DiagonalGaussian(Likelihood):
     nu: Any = None
     mean: Any = None
     scale: Any = "learn"
+    scales = ("learn", "data")
     skips_missing = True
     continuous = True
 
@@ -111,7 +128,7 @@ class DiagonalGaussian(Likelihood):
         if self.mean is not None:
             object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
-            if self.scale not in ("learn", "data"):
+            if self.scale not in self.scales:
                 raise ValueError(
                     f"scale must be 'learn', 'data' or an array, got {shown(self.scale)}"
                 )
@@ -126,7 +143,8 @@ class DiagonalGaussian(Likelihood):
             self._check_shapes(self.width)
 
     def _check_shapes(self, d: int) -> None:
-        for name, value in (("mean", self.mean), ("scale", self._squares)):
+        scale = self._squares if self.kept is None else self.kept.centre
+        for name, value in (("mean", self.mean), ("scale", scale)):
             if value is not None and np.shape(value) != (d,):
                 raise ValueError(f"{name} must have shape ({d},), got {np.shape(value)}")
 
@@ -142,6 +160,8 @@ class DiagonalGaussian(Likelihood):
         """How many columns the parameters are for, or None while they are open."""
         if self.mean is not None:
             return int(self.mean.shape[0])
+        if self.kept is not None:
+            return len(self.kept.centre)
         return None if self._squares is None else int(self._squares.shape[0])
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
@@ -162,7 +182,9 @@ class DiagonalGaussian(Likelihood):
         if isinstance(scale, str):
             variances = present_variances(X, centre)
             if scale == "learn":
-                scale = learned_variances(variances, rounding(X))
+                kept = varying_columns(X)
+                own = kept_entries(variances, kept)
+                scale = learned_variances(own, rounding(kept_entries(X, kept)), kept)
             else:
                 scale = variances * SCALE_FRACTION * max(nu - 2, 1.0)
         if not np.all(np.isfinite(mean)):
@@ -181,14 +203,18 @@ class DiagonalGaussian(Likelihood):
                 scale = np.full(width, SCALE_FRACTION * max(nu - 2, 1.0))
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
 
+    def _standard(self, X: Data) -> FloatArray:
+        assert isinstance(X, np.ndarray)
+        return np.asarray((self.own_entries(X) - self.centre) / np.sqrt(self._squares))
+
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over `X`, centred and in units of `scale`.
 
-        Where that is learned, in units of the data's deviations.
+        Where that is learned, over the columns that take part, in units of their deviations.
         """
         from mixwood import _core
 
-        standard = (X - self.mean) / np.sqrt(self._squares)
+        standard = self._standard(X)
         if not learns(self.scale):
             return _core.diagonal_gaussian(warn_of_tiny_scale(standard), self.r, self.nu)
         return _core.diagonal_gaussian_learned(
@@ -196,7 +222,7 @@ class DiagonalGaussian(Likelihood):
             self._floor(),
             self._tie_floor(),
             C0,
-            centre_spread(len(self.mean)),
+            centre_spread(len(self.centre)),
             *laws(self.r, self.nu),
             self.start_base(),
         )
@@ -208,14 +234,18 @@ class DiagonalGaussian(Likelihood):
         return np.asarray(self.scale.floor / self._squares)
 
     def row_constants(self, X: Data) -> FloatArray:
-        """Return the log Jacobian of the units, over each row's present entries."""
+        """Return the log Jacobian of the units, over each row's present entries.
+
+        Densities are those of the columns that take part.
+        """
         assert isinstance(X, np.ndarray)
-        return np.asarray(-0.5 * np.isfinite(X) @ np.log(self._squares))
+        present = np.isfinite(self.own_entries(X))
+        return np.asarray(-0.5 * present @ np.log(self._squares))
 
     @property
     def base_size(self) -> int:
         """The logs of each column's expected variance, of ``nu - 2`` and of `r`."""
-        return int(self.mean.shape[0]) + 2 if learns(self.scale) else 0
+        return len(self.centre) + 2 if learns(self.scale) else 0
 
     def start_base(self) -> FloatArray:
         """Return where a chain starts: a fifth of the data's variances."""
@@ -237,12 +267,12 @@ class DiagonalGaussian(Likelihood):
 
     def start_points(self, X: Data) -> list[FloatArray]:
         """Return the rows in units of the data's deviations."""
-        return [np.nan_to_num((X - self.mean) / np.sqrt(self._squares))]
+        return [np.nan_to_num(self._standard(X))]
 
     def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
         """Return that of the logs of Gamma variables."""
         rows = effective_rows(n, clusters, float(np.exp(base[-2])) + 2) + 3
-        return -len(self.mean) / 2 * float(np.log(rows / 2))
+        return -len(self.centre) / 2 * float(np.log(rows / 2))
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior."""
@@ -267,7 +297,7 @@ class DiagonalGaussian(Likelihood):
     def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the expected variances (..., d), in units, ``nu - 2`` and `r`, (..., d or 1)."""
         shares, scalars = np.exp(base[..., :-2]), np.exp(base[..., -2:])
-        r = shares / centre_spread(len(self.mean)) if self.r is None else scalars[..., 1:]
+        r = shares / centre_spread(len(self.centre)) if self.r is None else scalars[..., 1:]
         return shares, scalars[..., :1], r
 
     def base_draws(self, base: FloatArray) -> Parameters:
@@ -276,21 +306,28 @@ class DiagonalGaussian(Likelihood):
             return {}
         shares, excess, r = self._unpacked(base)
         scalars = scalars_learned(self.r, self.nu, r[..., 0], excess[..., 0], 2)
-        return {"variance": shares * self._squares, **scalars}
+        return {"variance": whole_variances(shares * self._squares, self.kept), **scalars}
 
     def base_width(self, base: FloatArray) -> FloatArray | None:
         """Return the share of the variance that is within clusters, the mean over columns."""
         return np.exp(base[..., :-2]).mean(axis=-1) if learns(self.scale) else None
 
+    def base_excess(self, base: FloatArray) -> FloatArray | None:
+        """Return ``nu' = nu - 2`` where it is sampled."""
+        return np.exp(base[..., -2]) if is_learned(self.nu) else None
+
     @property
     def statistic_size(self) -> int:
         """For each column the size, the mean and the scatter."""
-        return int(3 * self.mean.shape[0])
+        return 3 * len(self.centre)
 
     def draw_parameters(
         self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
     ) -> Parameters:
-        """Draw ``mean`` and ``variance``, both (C, d), from Normal-Gamma posteriors."""
+        """Draw ``mean`` and ``variance``, both (C, d), from Normal-Gamma posteriors.
+
+        Columns that take no part are constants, with a variance of 0.
+        """
         n, centre, scatter = np.moveaxis(statistics.reshape(len(statistics), -1, 3), 2, 0)
         psi: Any = 1
         nu, r = self.nu, self.r
@@ -303,14 +340,15 @@ class DiagonalGaussian(Likelihood):
         noise = rng.standard_normal(n.shape) * np.sqrt(variance / (r + n))
         mean = n / (r + n) * centre + noise
         return {
-            "mean": self.mean + np.sqrt(self._squares) * mean,
-            "variance": self._squares * variance,
+            "mean": whole_rows(self.centre + np.sqrt(self._squares) * mean, self.kept),
+            "variance": whole_variances(self._squares * variance, self.kept),
         }
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
         """Return the means (C, d) of what is not missing."""
         n, centre, _ = np.moveaxis(statistics.reshape(len(statistics), -1, 3), 2, 0)
-        return np.where(n > 0, self.mean + np.sqrt(self._squares) * centre, np.nan)
+        means = np.where(n > 0, self.centre + np.sqrt(self._squares) * centre, np.nan)
+        return whole_rows(means, self.kept)
 
     def draw_rows(
         self,

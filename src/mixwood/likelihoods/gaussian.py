@@ -12,6 +12,13 @@ from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_array, real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.cost import refuse_huge_matrices
+from mixwood.likelihoods.dependence import (
+    KeepsColumns,
+    independent_columns,
+    kept_entries,
+    whole_covariance,
+    whole_rows,
+)
 from mixwood.likelihoods.learned import (
     C0,
     LearnedScale,
@@ -49,7 +56,7 @@ __all__ = ["SCALE_FRACTION", "Gaussian"]
 
 #: ``scale="data"`` expects a cluster to have this fraction of the data's variance; with a full
 #: covariance more, if that is needed to fill one of this many cells of equal volume. Chosen by the
-#: study in benchmarks/study_defaults.py.
+#: study in benchmarks/study_fixed.py.
 SCALE_FRACTION = 0.1
 SCALE_CELLS = 20
 
@@ -70,7 +77,7 @@ def cell_fraction(d: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(Likelihood):
+class Gaussian(KeepsColumns, Likelihood):
     """Gaussian clusters with full covariances, under a Normal-Wishart prior.
 
     What a cluster's mean and covariance are expected to be (the base measure) is learned along
@@ -81,8 +88,9 @@ class Gaussian(Likelihood):
     r : float or distribution, optional
         How many observations the prior mean is worth: the variance of a cluster over that of the
         centres of clusters. None, the default, ties it to the learned covariance, so that
-        centres have 20 times the data's variance. A number fixes it, a `mixwood.hyper.LogNormal`
-        or `mixwood.hyper.Gamma` is its hyperprior. 0.1 where `scale` is fixed.
+        centres have 200 times the data's variance, or more. A number fixes it, a
+        `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is its hyperprior. 0.1
+        where `scale` is fixed.
     nu : float or distribution, optional
         Degrees of freedom. Large: all clusters have nearly one covariance; small: each its own.
         A number fixes it, above ``d + 1`` (``d - 1`` where `scale` is fixed). A distribution is
@@ -111,10 +119,17 @@ class Gaussian(Likelihood):
 
         Psi = nu' Omega,    Omega ~ Wishart(d+2, 0.2 S/(d+2)) on Omega >= F
         ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000
-        r = tr(S^-1 Omega) / (20 d)
+        r = tr(S^-1 Omega) / (tau d)
 
-    ``F = (D^-1 + 20 S^-1)^-1`` is a floor that matters where values are rounded: ``D`` is diagonal,
-    for each column a twelfth of its squared rounding step, at least a millionth of its variance.
+    ``tau``, the variance of the centres of clusters over that of the data, is 200, and 573 in one
+    column. ``F = (D^-1 + 20 S^-1)^-1`` is a floor that matters where values are rounded: ``D`` is
+    diagonal, for each column ``1/(2 pi)`` of its squared rounding step, at least a millionth of its
+    variance. A second floor, of ``Psi``, matters where many values are tied.
+
+    With ``scale="learn"`` columns in which the rows have no variance of their own take no part:
+    constants, and combinations of earlier columns (what those leave is less than 0.0002 of the
+    column's deviation). A warning says which. They are described and drawn as the combinations
+    that they are; densities are those of the others, and new rows are judged by the others alone.
 
     Examples
     --------
@@ -128,6 +143,7 @@ class Gaussian(Likelihood):
     nu: Any = None
     mean: Any = None
     scale: Any = "learn"
+    scales = ("learn", "data", "paper")
     continuous = True
 
     def __post_init__(self) -> None:
@@ -137,7 +153,7 @@ class Gaussian(Likelihood):
         if self.mean is not None:
             object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
-            if self.scale not in ("learn", "data", "paper"):
+            if self.scale not in self.scales:
                 raise ValueError(
                     f"scale must be 'learn', 'data', 'paper' or an array, got {shown(self.scale)}"
                 )
@@ -156,9 +172,12 @@ class Gaussian(Likelihood):
             raise ValueError(f"nu must be above {what} = {least}, got {self.nu}")
         if self.mean is not None and self.mean.shape != (d,):
             raise ValueError(f"mean must have shape ({d},), got {self.mean.shape}")
-        matrix = self._matrix
-        if matrix is not None and np.shape(matrix) != (d, d):
-            raise ValueError(f"scale must have shape ({d}, {d}), got {np.shape(matrix)}")
+        matrix, kept = self._matrix, self.kept
+        if matrix is None:
+            return
+        given = np.shape(matrix) if kept is None else (len(kept.centre),) * 2
+        if given != (d, d):
+            raise ValueError(f"scale must have shape ({d}, {d}), got {given}")
 
     @property
     def _matrix(self) -> Any:
@@ -172,6 +191,8 @@ class Gaussian(Likelihood):
         """How many columns the parameters are for, or None while they are open."""
         if self.mean is not None:
             return int(self.mean.shape[0])
+        if self.kept is not None:
+            return len(self.kept.centre)
         return None if self._matrix is None else int(self._matrix.shape[0])
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
@@ -189,7 +210,9 @@ class Gaussian(Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
-                scale = learned_covariance(shrunk_covariance(X), rounding(X))
+                kept = independent_columns(X)
+                own = kept_entries(X, kept)
+                scale = learned_covariance(shrunk_covariance(own), rounding(own), kept)
             else:
                 scale = _paper_scale(X) if scale == "paper" else _data_scale(X, nu)
         mean = X.mean(axis=0) if self.mean is None else self.mean
@@ -216,14 +239,18 @@ class Gaussian(Likelihood):
         units = self._units()
         return np.asarray(matrix / np.outer(units, units))
 
+    def _standard(self, X: Data) -> FloatArray:
+        assert isinstance(X, np.ndarray)
+        return np.asarray((self.own_entries(X) - self.centre) / self._units())
+
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over `X`, centred on the prior mean and in units of `Psi`.
 
-        Where that is learned, in units of the data's deviations.
+        Where that is learned, over the columns that take part, in units of their deviations.
         """
         from mixwood import _core
 
-        standard = (X - self.mean) / self._units()
+        standard = self._standard(X)
         spread = self._in_units(self._matrix)
         if not learns(self.scale):
             return _core.gaussian(warn_of_tiny_scale(standard), self.r, self.nu, spread)
@@ -240,15 +267,18 @@ class Gaussian(Likelihood):
         )
 
     def row_constants(self, X: Data) -> FloatArray:
-        """Return the log Jacobian of the units in which the core sees the rows."""
+        """Return the log Jacobian of the units in which the core sees the rows.
+
+        Densities are those of the columns that take part.
+        """
         assert isinstance(X, np.ndarray)
         return np.full(X.shape[0], -float(np.sum(np.log(self._units()))))
 
     @property
     def base_size(self) -> int:
         """A triangle of the expected covariance, the logs of ``nu - d - 1`` and of `r`."""
-        d = self.mean.shape[0]
-        return int(d * (d + 1) // 2 + 2) if learns(self.scale) else 0
+        d = len(self.centre)
+        return d * (d + 1) // 2 + 2 if learns(self.scale) else 0
 
     def start_base(self) -> FloatArray:
         """Return where a chain starts: a fifth of the data's covariance."""
@@ -272,7 +302,7 @@ class Gaussian(Likelihood):
 
     def start_points(self, X: Data) -> list[FloatArray]:
         """Return the rows in units of the columns' deviations, and in those of the covariance."""
-        standard = (X - self.mean) / self._units()
+        standard = self._standard(X)
         factor = np.linalg.cholesky(self._in_units(self._matrix))
         return [standard, np.linalg.solve(factor, standard.T).T]
 
@@ -293,9 +323,9 @@ class Gaussian(Likelihood):
             return np.empty(0)
         spread, floor = self._in_units(self._matrix), self._in_units(self.scale.floor)
         expected = C0 * spread if rng is None else draw_expected_covariance(spread, floor, rng)
-        d = len(spread)
-        column, row = np.triu_indices(d)  # the lower triangle, column by column
-        base = np.array([*expected[row, column], *log_tail(self.r, self.nu, d + 1, rng)])
+        column, row = np.triu_indices(len(spread))  # the lower triangle, column by column
+        tail = log_tail(self.r, self.nu, len(self.mean) + 1, rng)  # nu is that of all columns
+        base = np.array([*expected[row, column], *tail])
         return self._above_ties(base)
 
     def _above_ties(self, base: FloatArray) -> FloatArray:
@@ -315,7 +345,7 @@ class Gaussian(Likelihood):
 
     def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the expected covariance (..., d, d), in units, ``nu - d - 1`` and `r`."""
-        d = self.mean.shape[0]
+        d = len(self.centre)
         expected = np.zeros((*base.shape[:-1], d, d))
         column, row = np.triu_indices(d)
         expected[..., row, column] = expected[..., column, row] = base[..., :-2]
@@ -327,29 +357,35 @@ class Gaussian(Likelihood):
         if not learns(self.scale):
             return {}
         units, (expected, excess, r) = self._units(), self._unpacked(base)
-        scalars = scalars_learned(self.r, self.nu, r, excess, len(units) + 1)
-        return {"covariance": expected * np.outer(units, units), **scalars}
+        scalars = scalars_learned(self.r, self.nu, r, excess, len(self.mean) + 1)
+        covariance = whole_covariance(expected * np.outer(units, units), self.kept)
+        return {"covariance": covariance, **scalars}
 
     def base_width(self, base: FloatArray) -> FloatArray | None:
         """Return ``tr(S^-1 Omega)/d``: the share of the variance that is within clusters."""
         return self._share(base) if learns(self.scale) else None
 
+    def base_excess(self, base: FloatArray) -> FloatArray | None:
+        """Return ``nu' = nu - d - 1`` where it is sampled."""
+        return np.exp(base[..., -2]) if is_learned(self.nu) else None
+
     def _share(self, base: FloatArray) -> FloatArray:
-        column, row = np.triu_indices(len(self.mean))
+        d = len(self.centre)
+        column, row = np.triu_indices(d)
         weights = np.linalg.inv(self._in_units(self._matrix))[row, column]
         weights[row != column] *= 2
-        return np.asarray(base[..., :-2] @ weights / len(self.mean))
+        return np.asarray(base[..., :-2] @ weights / d)
 
     @property
     def statistic_size(self) -> int:
         """The size, the mean and a triangle of the scatter."""
-        d = self.mean.shape[0]
-        return int(1 + d + d * (d + 1) // 2)
+        d = len(self.centre)
+        return 1 + d + d * (d + 1) // 2
 
     @property
     def work(self) -> int:
         """A Cholesky factor, whose cost grows with the third power of the columns."""
-        return int(max(self.statistic_size, self.mean.shape[0] ** 3 // 200))
+        return max(self.statistic_size, len(self.centre) ** 3 // 200)
 
     @property
     def advice_if_wide(self) -> str:
@@ -359,8 +395,11 @@ class Gaussian(Likelihood):
     def draw_parameters(
         self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
     ) -> Parameters:
-        """Draw ``mean`` (C, d) and ``covariance`` (C, d, d) from Normal-Wishart posteriors."""
-        d, units = self.mean.shape[0], self._units()
+        """Draw ``mean`` (C, d) and ``covariance`` (C, d, d) from Normal-Wishart posteriors.
+
+        Columns that take no part follow from the others: the covariance is singular then.
+        """
+        d, units = len(self.centre), self._units()
         n, centre = statistics[:, :1], statistics[:, 1 : 1 + d]
         # Psi_n in units of the rows; the triangle of the scatter comes column by column
         if learns(self.scale):
@@ -379,14 +418,14 @@ class Gaussian(Likelihood):
         mean = n / (r + n) * centre + noise / np.sqrt(r + n)
         factor = units[:, None] * factor
         return {
-            "mean": self.mean + units * mean,
-            "covariance": factor @ factor.swapaxes(1, 2),
+            "mean": whole_rows(self.centre + units * mean, self.kept),
+            "covariance": whole_covariance(factor @ factor.swapaxes(1, 2), self.kept),
         }
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
         """Return the means (C, d)."""
-        d = self.mean.shape[0]
-        return np.asarray(self.mean + self._units() * statistics[:, 1 : 1 + d])
+        means = self.centre + self._units() * statistics[:, 1 : 1 + len(self.centre)]
+        return whole_rows(means, self.kept)
 
     def draw_rows(
         self,
@@ -395,16 +434,18 @@ class Gaussian(Likelihood):
         rng: np.random.Generator,
         like: Data | None = None,
     ) -> FloatArray:
-        """Draw Gaussian rows."""
-        d = self.mean.shape[0]
-        factor = np.linalg.cholesky(parameters["covariance"])
-        X = parameters["mean"][labels]
+        """Draw Gaussian rows; columns that take no part follow from the others."""
+        covariance = parameters["covariance"]
+        if self.kept is not None:
+            covariance = covariance[:, self.kept.columns[:, None], self.kept.columns]
+        factor = np.linalg.cholesky(covariance)
+        X = self.own_entries(parameters["mean"])[labels]
         noise = rng.standard_normal(X.shape)
-        step = max(2**20 // d**2, 1)
+        step = max(2**20 // X.shape[1] ** 2, 1)
         for start in range(0, len(X), step):
             part = slice(start, start + step)
             X[part] += np.einsum("nij,nj->ni", factor[labels[part]], noise[part])
-        return X
+        return whole_rows(X, self.kept)
 
 
 def vector(value: Any, name: str) -> FloatArray:

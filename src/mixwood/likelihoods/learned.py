@@ -22,6 +22,7 @@ __all__ = [
     "NU_BOUNDS",
     "NU_PRIOR",
     "Hyperprior",
+    "KeptColumns",
     "Law",
     "LearnedScale",
     "TiedRate",
@@ -59,7 +60,7 @@ NU_BOUNDS = (1.0, 2e4)
 
 #: Where r is tied: the least variance of the centres of clusters over the data's. Large, so that a
 #: row on its own is expensive and says nothing about the width of clusters.
-LEAST_SPREAD = 20.0
+LEAST_SPREAD = 200.0
 #: In few columns that is not enough: how much of the mass of a new cluster's center may lie where
 #: the data are, within three standard deviations of their mean.
 MASS_WITHIN = 0.1
@@ -76,7 +77,7 @@ def centre_spread(d: int) -> float:
     Examples
     --------
     >>> [round(centre_spread(d), 1) for d in (1, 2, 3, 4, 20)]
-    [573.0, 57.3, 26.6, 20.0, 20.0]
+    [573.0, 200.0, 200.0, 200.0, 200.0]
     """
     few = 36 / (2 * np.pi) * MASS_WITHIN ** (-2 / d)
     return max(LEAST_SPREAD, float(few))
@@ -96,22 +97,67 @@ class _ByArrays:
 
 
 @dataclass(frozen=True, eq=False)
+class KeptColumns(_ByArrays):
+    """Which columns take part, and how the others follow: ``x = centre + weights (y - centre)``.
+
+    Attributes
+    ----------
+    columns : int array of shape (k,)
+        The columns that take part, in rising order, out of ``d``; their entries are ``y``.
+    centre : array of shape (d,)
+        A point that the rows lie about; of a constant its value.
+    weights : array of shape (d, k)
+        What each column is made of; rows of zeros are constants.
+    """
+
+    columns: Any
+    centre: Any
+    weights: Any
+
+    def __post_init__(self) -> None:
+        columns = np.asarray(self.columns, dtype=np.int64)
+        centre = real_array(self.centre, "centre of the kept columns")
+        weights = real_array(self.weights, "weights of the kept columns")
+        d, k = np.size(centre), np.size(columns)
+        if columns.shape != (k,) or centre.shape != (d,) or weights.shape != (d, k) or k == 0:
+            raise ValueError(
+                f"kept columns need a centre (d,) and weights (d, {k}), "
+                f"got {centre.shape} and {weights.shape}"
+            )
+        if columns[0] < 0 or columns[-1] >= d or np.any(np.diff(columns) <= 0):
+            raise ValueError(f"kept columns must rise from 0 to below {d}, got {shown(columns)}")
+        if not (np.isfinite(centre).all() and np.isfinite(weights).all()):
+            raise ValueError("kept columns need finite centres and weights")
+        for name, value in (("columns", columns), ("centre", centre), ("weights", weights)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def left_out(self) -> dict[int, str]:
+        """The columns that do not take part, and why: ``"constant"`` or ``"combination"``."""
+        others = sorted(set(range(len(self.centre))) - set(self.columns.tolist()))
+        return {j: "combination" if self.weights[j].any() else "constant" for j in others}
+
+
+@dataclass(frozen=True, eq=False)
 class LearnedScale(_ByArrays):
     """The covariance that clusters are expected to have is sampled.
 
     Attributes
     ----------
     covariance : array of shape (d, d), (d,) or float
-        That of all rows together; full, diagonal or spherical.
+        That of all rows together; full, diagonal or spherical. Of the columns that take part.
     floor : array of the same shape
         What the expected covariance of a cluster cannot fall below.
     tie_floor : array of the same shape, optional
         What ``nu'`` times the expected covariance cannot fall below; 0 by default.
+    kept : KeptColumns, optional
+        Which columns take part; all by default.
     """
 
     covariance: Any
     floor: Any
     tie_floor: Any = None
+    kept: KeptColumns | None = None
 
     def __post_init__(self) -> None:
         if self.tie_floor is None:
@@ -130,6 +176,11 @@ class LearnedScale(_ByArrays):
             )
         if not (all(np.isfinite(a).all() for a in arrays.values()) and np.all(variances > 0)):
             raise ValueError("a learned scale needs finite covariances with positive variances")
+        if self.kept is not None and variances.shape != self.kept.columns.shape:
+            raise ValueError(
+                f"a learned scale of {np.size(variances)} columns cannot be that of the kept "
+                f"columns {shown(self.kept)}"
+            )
         for name, value in arrays.items():
             object.__setattr__(self, name, value if value.ndim else float(value))
 

@@ -6,6 +6,7 @@ data has a unit diagonal.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from mixwood.likelihoods.learned import (
     C0,
     NU_BOUNDS,
     NU_PRIOR,
+    KeptColumns,
     Law,
     LearnedScale,
     draw,
@@ -170,7 +172,7 @@ def tie_variances(rounding: Rounding, variances: Any) -> Any:
     """
     with np.errstate(over="ignore", under="ignore"):
         squared = (rounding.steps / np.sqrt(variances)) ** 2
-        return np.minimum(squared * rounding.ties / (2 * np.pi * np.e), 1e12)
+        return np.minimum(squared * rounding.ties / (2 * np.pi * math.e), 1e12)
 
 
 def tie_floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:
@@ -217,7 +219,9 @@ def floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:
     return np.asarray((floor + floor.T) / 2)
 
 
-def learned_covariance(covariance: FloatArray, rounding: Rounding) -> LearnedScale:
+def learned_covariance(
+    covariance: FloatArray, rounding: Rounding, kept: KeptColumns | None = None
+) -> LearnedScale:
     """Return what data with this covariance and rounding say of a learned scale."""
     variances = np.diag(covariance)
     units = np.sqrt(variances)
@@ -225,21 +229,27 @@ def learned_covariance(covariance: FloatArray, rounding: Rounding) -> LearnedSca
     spread = covariance / square
     floor = floor_matrix(spread, rounding_variances(rounding.steps, variances))
     tie_floor = tie_floor_matrix(spread, tie_variances(rounding, variances))
-    return LearnedScale(covariance, floor * square, tie_floor * square)
+    return LearnedScale(covariance, floor * square, tie_floor * square, kept)
 
 
-def learned_variances(variances: FloatArray, rounding: Rounding) -> LearnedScale:
+def learned_variances(
+    variances: FloatArray, rounding: Rounding, kept: KeptColumns | None = None
+) -> LearnedScale:
     """Return the same where columns are independent."""
     floor = floor_variances(rounding_variances(rounding.steps, variances))
     tie_floor = tie_floor_variances(tie_variances(rounding, variances))
-    return LearnedScale(variances, floor * variances, tie_floor * variances)
+    return LearnedScale(variances, floor * variances, tie_floor * variances, kept)
 
 
-def learned_variance(variance: float, rounding: Rounding) -> LearnedScale:
-    """Return the same where all columns have one variance."""
-    step = np.sqrt(np.mean(rounding.steps**2))
-    ties = Rounding(step, np.mean(rounding.ties))
+def learned_variance(variance: float, steps: FloatArray, copies: float = 1.0) -> LearnedScale:
+    """Return the same where all columns have one variance.
+
+    Here nothing is gained from ties in some columns, only from rows that are the same in all:
+    `copies` is how many rows are as a random one, in the mean.
+    """
+    step = np.sqrt(np.mean(steps**2))
     floor = floor_variances(rounding_variances(step, variance))
+    ties = Rounding(np.asarray(step), np.asarray((copies - 1.0) * len(steps)))
     tie_floor = tie_floor_variances(tie_variances(ties, variance))
     return LearnedScale(variance, floor * variance, tie_floor * variance)
 

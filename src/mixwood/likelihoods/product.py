@@ -15,6 +15,7 @@ from mixwood._support.warn import warn
 from mixwood.input.categories import Categories
 from mixwood.likelihoods.base import Column, Likelihood, Parameters
 from mixwood.likelihoods.cost import warn_of_cost
+from mixwood.likelihoods.dependence import warn_of_left_out
 from mixwood.likelihoods.learned import base_of_clusters
 from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of, plain_label
 
@@ -206,6 +207,15 @@ class Product(Likelihood):
         owner = {label: part for key, part in self.parts.items() for label in labels_of(key)}
         return tuple(owner[label].nominal for label in self.columns or self._labels())
 
+    @property
+    def left_out(self) -> dict[Any, str]:
+        """The columns that parts leave out, by their labels."""
+        return {
+            labels_of(key)[j]: why
+            for key, part in self.parts.items()
+            for j, why in part.left_out.items()
+        }
+
     def names_in(self, X: Any) -> tuple[str, ...] | None:
         """Return the names of the columns that are used, or None without names."""
         return self._layout_in(X, "X").names_in(X)
@@ -220,6 +230,7 @@ class Product(Likelihood):
         located = replace(self, layout=self._layout_in(X, name))
         data = located.check(X, name=name)
         explicit = located.resolve(data)
+        warn_of_left_out(explicit.left_out)
         warn_of_cost(explicit, data.shape[0])
         return explicit, data
 
@@ -385,6 +396,16 @@ class Product(Likelihood):
             for key, part, own in self._bases(base)
             for name, values in part.base_draws(own).items()
         }
+
+    def with_scale(self, name: str) -> Likelihood:
+        """Return a copy with this scale in every part that has one, or raise if none has."""
+        scaled = [part for part in self.parts.values() if part.scales]
+        if not scaled:
+            return super().with_scale(name)
+        parts = {
+            key: part.with_scale(name) if part.scales else part for key, part in self.parts.items()
+        }
+        return replace(self, parts=parts)
 
     def base_width(self, base: FloatArray) -> FloatArray | None:
         """Return the share of the variance within clusters, the mean over the columns with one."""

@@ -15,6 +15,7 @@ __all__ = [
     "present_variances",
     "refuse_extreme_spread",
     "rounding",
+    "row_copies",
     "sample_covariance",
     "shrunk_covariance",
     "warn_of_far_rows",
@@ -138,6 +139,20 @@ def rounding(X: FloatArray) -> Rounding:
     """
     found = [_rounding(column[np.isfinite(column)]) for column in X.T]
     return Rounding(np.array([step for step, _ in found]), np.array([ties for _, ties in found]))
+
+
+def row_copies(X: FloatArray) -> float:
+    """Return how many rows are the same as a random one, in the mean.
+
+    Examples
+    --------
+    >>> row_copies(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [1.0, 4.0]]))
+    1.5
+    """
+    if not len(X):
+        return 1.0
+    counts = np.unique(X, axis=0, return_counts=True)[1]
+    return float(np.sum(counts.astype(np.float64) ** 2) / len(X))
 
 
 def _rounding(values: FloatArray) -> tuple[float, float]:

@@ -184,7 +184,7 @@ def read_data(likelihood: Likelihood, X: Any) -> tuple[Likelihood, Data | Weight
     """Return the likelihood with every parameter explicit, and the data as the core reads them."""
     if not isinstance(X, WeightedLeaves):
         return likelihood.fitted_to(X)
-    if type(X.likelihood) is not type(likelihood):
+    if not likelihood.stands_for(X.likelihood):
         raise ValueError(
             f"X holds leaves of {type(X.likelihood).__name__} rows and the model's likelihood "
             f"is {type(likelihood).__name__}; make the leaves with the model they are for"

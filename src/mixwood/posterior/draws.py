@@ -346,7 +346,7 @@ class Draws:
         return (
             f"<mixwood.{type(self).__name__}: {count('chain', self.n_chains)} x "
             f"{count('draw', self.n_draws)} of {count('item', self.n_items)}; {clusters}; "
-            f"{type(self.model.likelihood).__name__}, {type(self.model.prior).__name__}>"
+            f"{type(self.resolved).__name__}, {type(self.model.prior).__name__}>"
         )
 
 

@@ -62,7 +62,7 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
             float(at.sigma[k]),
             float(at.theta[k]),
         )
-        if chain.base_size > 0:
+        if posterior.bases is not None and chain.base_size > 0:
             chain.set_base(np.ascontiguousarray(posterior.bases[k]))
         values[k] = chain.log_ordinates()
     values += log_constants(posterior.resolved, X)

@@ -160,10 +160,11 @@ class _RowSums:
             table = family.log_predictive_table(portion.statistics, rows.start, rows.stop)
             table += log_weights
             peak = np.maximum(np.maximum(self._peak[rows], table.max(axis=1)), log_new[rows])
-            table -= peak[:, None]
-            self._sums[rows] *= np.exp(self._peak[rows] - peak)[:, None]
+            unit = np.where(peak == -np.inf, 0.0, peak)  # all weights so far may have underflowed
+            table -= unit[:, None]
+            self._sums[rows] *= np.exp(self._peak[rows] - unit)[:, None]
             self._sums[rows, :-1] += np.exp(table, out=table) @ shares
-            self._sums[rows, -1] += np.exp(log_new[rows] - peak)
+            self._sums[rows, -1] += np.exp(log_new[rows] - unit)
             self._peak[rows] = peak
 
         _over_rows(self._family.n_rows, add_rows)

@@ -74,4 +74,4 @@ def _first_centres(points: FloatArray, groups: int, rng: np.random.Generator) ->
 
 def _squared_distances(points: FloatArray, centres: FloatArray) -> FloatArray:
     squares = (points**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1)
-    return np.maximum(squares - 2 * points @ centres.T, 0.0)
+    return np.asarray(np.maximum(squares - 2 * points @ centres.T, 0.0))

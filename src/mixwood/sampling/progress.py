@@ -13,7 +13,16 @@ from mixwood._support.numbers import count, number
 if TYPE_CHECKING:
     from mixwood.run_spec import RunSpec
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "say"]
+
+
+def say(line: str) -> None:
+    """Write a line where progress is shown, and nowhere else."""
+    from rich.console import Console
+
+    console = Console(file=sys.stderr)
+    if console.is_terminal or console.is_jupyter:
+        console.print(line, highlight=False)
 
 
 class Progress(AbstractContextManager["Progress"]):

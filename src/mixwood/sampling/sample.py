@@ -17,6 +17,8 @@ from mixwood._support.seeding import seed_sequence
 from mixwood._support.threads import thread_count
 from mixwood._support.versions import versions
 from mixwood.core import bind_family
+from mixwood.likelihoods.base import Likelihood
+from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, names_in, read_data
 from mixwood.model import Mixture
 from mixwood.posterior.posterior import Posterior
@@ -24,7 +26,9 @@ from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec
 from mixwood.samplers import Sampler, Tree, as_sampler
 from mixwood.sampling.executor import Job, run_in_memory
 from mixwood.sampling.initial_partition import checked_init
+from mixwood.sampling.progress import say
 from mixwood.sampling.stored import begin, warn_or_refuse
+from mixwood.sampling.structure import best_structure
 from mixwood.store.folders import check_destination
 
 __all__ = ["sample"]
@@ -109,7 +113,7 @@ def sample(
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     thread_count(n_jobs)  # or it says what is wrong
     decided["seed"] = seed_sequence(seed)
-    resolved, data = read_data(model.likelihood, X)
+    resolved, data, structure = _fitted(model, X, decided["seed"])
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
     borrowed = data is X or getattr(data, "base", None) is not None
     if borrowed and not isinstance(data, WeightedLeaves):  # they cannot be written to
@@ -123,6 +127,10 @@ def sample(
         **decided,
     )
     information: RunInformation = {**spec.information, "max_seconds": limit, **versions()}
+    if structure is not None:
+        information["structure"] = structure
+        if progress:
+            say(structure)
     job = Job(spec=spec, max_seconds=limit, n_jobs=n_jobs, progress=progress)
     if store is None:
         return _in_memory(job, information)
@@ -131,6 +139,18 @@ def sample(
         warnings.simplefilter("ignore")
         bind_family(spec.explicit, data, spec.sampler)  # what cannot be run is to make no folder
     return begin(store, job, information)
+
+
+def _fitted(
+    model: Mixture, X: Any, seed: np.random.SeedSequence
+) -> tuple[Likelihood, Any, str | None]:
+    """Return the likelihood, explicit, the data, and why it is this one if others were tried."""
+    if not model.likelihood.is_open or isinstance(X, WeightedLeaves):
+        return *read_data(model.likelihood, X), None
+    data = model.likelihood.check(X)
+    chosen = best_structure(model, model.likelihood.candidates(data), data, seed)
+    warn_of_cost(chosen.likelihood, data.shape[0])
+    return chosen.likelihood, data, chosen.reason
 
 
 def _in_memory(job: Job, information: RunInformation) -> Posterior:

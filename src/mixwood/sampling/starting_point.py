@@ -4,8 +4,8 @@ The two find each other only from a good start. So `init="ibhc"` tries several: 
 several base measures (`Likelihood.start_bases`), groups of near points, and all rows together. A
 short pilot chain fits partition and base measure to each other, and the best is taken: that of
 the highest joint density, the base measure integrated out roughly. With many rows the pilots see
-some of them; a tree is then grown over all at the base measure that was found, and compared with
-the pilot's clusters, which take in the other rows.
+some of them. What they find, trees grown at it, and trees at some of the first base measures are
+then compared on more rows, where there are more clusters to be seen, and in the end on all.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from mixwood import _core
     from mixwood._support.types import Data, FloatArray
 
-__all__ = ["StartingPoint", "starting_point"]
+__all__ = ["StartingPoint", "best_start", "some_rows", "starting_point"]
 
-#: How many rows pilots see at most, and how long each is.
-PILOT_ROWS = 1000
-PILOT_ITERATIONS = 10
+#: How many rows pilots see at most, and how long each is; and those that come after them.
+PILOT_ROWS, PILOT_ITERATIONS = 1000, 10
+SECOND_ROWS, SECOND_ITERATIONS = 20_000, 3
 #: How often the base measure moves, given a partition, before that does.
 BASE_UPDATES = 10
 #: More and more groups of near points are tried until this many in a row were no better.
@@ -85,17 +85,31 @@ def starting_point(
     if not (isinstance(init, str) and init == "ibhc"):
         labels = initial_labels(init, model, family, points, seed, max_leaves)
         return StartingPoint(labels, family.at(pilots.fit(family.base, labels, 0).base))
-    few = _some_of(data, seed)
+    few = some_rows(data, seed)
     if few is data:
-        best = pilots.best()
-        return StartingPoint(best.labels, family.at(best.base))
-    bound = bind_family(model, few)
-    best = _Pilots(model, few, bound, seed).best()
-    there = family.at(best.base)
-    states = [pilots.fit(best.base, _all_taken_in(there, bound, best), 0)]
-    labels = initial_labels("ibhc", model, there, points, seed, max_leaves)
-    states.append(pilots.fit(best.base, labels, 0))
-    best = max(states, key=lambda state: state.score)
+        return best_start(model, data, family, seed)
+    first = _Pilots(model, few, bind_family(model, few), seed)
+    more = some_rows(data, seed, SECOND_ROWS)
+    second = pilots if more is data else _Pilots(model, more, bind_family(model, more), seed)
+    best = second.best_after(first, first.best())
+    if more is not data:
+        labels = initial_labels("ibhc", model, family.at(best.base), points, seed, max_leaves)
+        states = [
+            pilots.fit(best.base, pilots.taken_in(second, best), 0),
+            pilots.fit(best.base, labels, 0),
+        ]
+        best = max(states, key=lambda state: state.score)
+    return StartingPoint(best.labels, family.at(best.base))
+
+
+def best_start(
+    model: Mixture,
+    data: Data | WeightedLeaves,
+    family: _core.Family,
+    seed: np.random.SeedSequence,
+) -> StartingPoint:
+    """Return the best state that pilots over all of the rows come to."""
+    best = _Pilots(model, data, family, seed).best()
     return StartingPoint(best.labels, family.at(best.base))
 
 
@@ -122,10 +136,7 @@ class _Pilots:
         bases = self._model.likelihood.start_bases()
         for number, base in enumerate(bases):
             own = _child(self._seed, 2 + number)
-            labels = initial_labels(
-                "ibhc", self._model, self._family.at(base), self._points, own, None
-            )
-            yield self.fit(base, labels)
+            yield self.fit(base, self._tree(base, own))
         n = int(self._data.shape[0])
         one = self.fit(bases[0], np.zeros(n, dtype=np.int32))
         yield one
@@ -143,6 +154,34 @@ class _Pilots:
                 if waited == PATIENCE:
                     break
 
+    def best_after(self, few: _Pilots, found: _State) -> _State:
+        """Return the best of what pilots over fewer rows have found, and of trees over these."""
+        starts = self._model.likelihood.start_bases()
+        # Where clusters share a covariance, each is as tight as the others: trees see them best.
+        bases = [found.base, *starts[1::2]]
+        states = [self.fit(found.base, self.taken_in(few, found), SECOND_ITERATIONS)]
+        for number, base in enumerate(bases):
+            own = _child(self._seed, 2 + number)
+            states.append(self.fit(base, self._tree(base, own), SECOND_ITERATIONS))
+        return max(states, key=lambda state: state.score)
+
+    def _tree(self, base: FloatArray, seed: np.random.SeedSequence) -> NDArray[np.int32]:
+        there = self._family.at(base)
+        return initial_labels("ibhc", self._model, there, self._points, seed, None)
+
+    def taken_in(self, few: _Pilots, found: _State) -> NDArray[np.int32]:
+        """Return labels: each row joins the cluster of other pilots that it fits best."""
+        statistics = few._family.cluster_statistics(found.labels)
+        log_sizes = np.log(np.bincount(found.labels))
+        family = self._family.at(found.base)
+        labels = np.empty(family.n_rows, dtype=np.int32)
+        step = max(2**20 // len(statistics), 1)
+        for start in range(0, family.n_rows, step):
+            end = min(start + step, family.n_rows)
+            table = family.log_predictive_table(statistics, start, end)
+            labels[start:end] = (table + log_sizes).argmax(axis=1)
+        return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
     def fit(
         self, base: FloatArray, labels: NDArray[np.int32], iterations: int = PILOT_ITERATIONS
     ) -> _State:
@@ -156,25 +195,15 @@ class _Pilots:
         return _State(score, chain.state()["labels"], chain.base)
 
 
-def _all_taken_in(family: _core.Family, few: _core.Family, state: _State) -> NDArray[np.int32]:
-    """Return labels of all rows: each joins the cluster of `state` that it fits best."""
-    statistics = few.cluster_statistics(state.labels)
-    log_sizes = np.log(np.bincount(state.labels))
-    labels = np.empty(family.n_rows, dtype=np.int32)
-    step = max(2**20 // len(statistics), 1)
-    for start in range(0, family.n_rows, step):
-        end = min(start + step, family.n_rows)
-        table = family.log_predictive_table(statistics, start, end)
-        labels[start:end] = (table + log_sizes).argmax(axis=1)
-    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
-
-
-def _some_of(data: Data | WeightedLeaves, seed: np.random.SeedSequence) -> Data | WeightedLeaves:
+def some_rows(
+    data: Data | WeightedLeaves, seed: np.random.SeedSequence, most: int = PILOT_ROWS
+) -> Any:
+    """Return as many of the rows, or leaves, as pilots see; `data` itself if that is all."""
     n = int(data.shape[0])
-    if n <= PILOT_ROWS:
+    if n <= most:
         return data
     rng = np.random.default_rng(_child(seed, 1))
-    return chosen_items(data, np.sort(rng.choice(n, size=PILOT_ROWS, replace=False)))
+    return chosen_items(data, np.sort(rng.choice(n, size=most, replace=False)))
 
 
 def _child(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

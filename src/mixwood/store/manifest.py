@@ -258,7 +258,7 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
     resolved = decode(of_rows, apart)
     if not isinstance(model, Mixture):
         raise ValueError(f"model must be a Mixture, got {shown(model)}")
-    if not isinstance(resolved, Likelihood) or type(resolved) is not type(model.likelihood):
+    if not isinstance(resolved, Likelihood) or not model.likelihood.stands_for(resolved):
         raise ValueError(f"resolved must be a likelihood like the model's, got {shown(resolved)}")
     if not isinstance(settings, dict) or not isinstance(stats, list):
         raise ValueError("settings must be a dict and stats a list")

@@ -24,7 +24,7 @@ def save(
     shape = (posterior.n_chains, posterior.n_draws, posterior.n_items)
     scalars = {"log_joint": posterior.log_joint, "log_u": posterior.log_u, **posterior.parameters}
     base_size = posterior.resolved.base_size
-    if base_size > 0:
+    if posterior.bases is not None and base_size > 0:
         scalars["base"] = posterior.bases
     with new_run(path, overwrite) as folder:
         # Labels dominate the size of a run, and most runs have few clusters.

@@ -299,6 +299,7 @@ class Hierarchy:
             model=self.model,
             resolved=self.model.likelihood,
             X=self._X,
+            bases=self.model.likelihood.start_base()[None, None],
         )
 
     # --- how it grows

@@ -17,6 +17,7 @@ from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood.core import make_forest
 from mixwood.input.matrices import stacked
+from mixwood.likelihoods.dependence import warn_of_left_out
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
 from mixwood.trees.recipe import without_collapsed
@@ -99,15 +100,18 @@ def stream_leaves(
     block = next(rest, None)
     if block is None:
         raise ValueError("blocks must hold at least one block, got none")
-    explicit, data = fitted_to_block(model, block, 0)
     if again and wants_sample(model.likelihood):
+        data = checked_block(model, block, 0, None)
         sample = RowSample(sequence)
         sample.add(data, 0)
         for number, block in enumerate(rest, start=1):
             sample.add(checked_block(model, block, number, data.shape[1]), number)
         explicit = replace(model, likelihood=model.likelihood.resolve(sample.rows))
+        warn_of_left_out(explicit.likelihood.left_out)
         rest = start()
         next(rest)
+    else:
+        explicit, data = fitted_to_block(model, block, 0)
     growth = LeafGrowth(explicit, limit, sequence)
     growth.add(data, 0)
     for number, block in enumerate(rest, start=1):
@@ -138,7 +142,7 @@ def fitted_to_block(model: Mixture, block: Any, number: int) -> tuple[Mixture, D
     return replace(model, likelihood=explicit), data
 
 
-def checked_block(model: Mixture, block: Any, number: int, width: int) -> Data:
+def checked_block(model: Mixture, block: Any, number: int, width: int | None) -> Data:
     """Return a block as the core reads it, or raise an error that names the block."""
     wide = None if model.likelihood.reads_tables else width  # it knows its own columns
     return model.likelihood.check(_table(block), name=f"block {number}", width=wide)

@@ -11,13 +11,13 @@ import pytest
 
 import mixwood as mw
 from mixwood.cli.names import LIKELIHOODS as TYPED
-from mixwood.likelihoods import LIKELIHOODS, CustomFamily
+from mixwood.likelihoods import LIKELIHOODS, AutoGaussian, CustomFamily
 from mixwood.reference.families.registry import _TWINS
 from mixwood.store.json_codec import decode, encode
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCE = ROOT / "src" / "mixwood"
-NAMES = {kind.__name__ for kind in (*LIKELIHOODS, CustomFamily)}
+NAMES = {kind.__name__ for kind in (*LIKELIHOODS, AutoGaussian, CustomFamily)}
 
 #: Where kinds may be told apart, and why.
 ALLOWED = {
@@ -89,9 +89,9 @@ def test_the_registry_is_all_there_is():
         for value in vars(mw.likelihoods).values()
         if isinstance(value, type) and issubclass(value, mw.Likelihood)
     }
-    assert concrete == {*LIKELIHOODS, CustomFamily, mw.Likelihood}
+    assert concrete == {*LIKELIHOODS, AutoGaussian, CustomFamily, mw.Likelihood}
     assert set(_TWINS) == {*LIKELIHOODS, CustomFamily}
-    assert set(TYPED.values()) == {kind.__name__ for kind in LIKELIHOODS}
+    assert set(TYPED.values()) == {"AutoGaussian"} | {kind.__name__ for kind in LIKELIHOODS}
     manual = (ROOT / "docs" / "api" / "likelihoods.md").read_text(encoding="utf-8").split()
     for kind in LIKELIHOODS:
         assert getattr(mw, kind.__name__) is kind
@@ -99,10 +99,22 @@ def test_the_registry_is_all_there_is():
         assert any(word.split("(")[0] == kind.__name__ for word in manual)
 
 
-@pytest.mark.parametrize("kind", LIKELIHOODS)
+@pytest.mark.parametrize("kind", [*LIKELIHOODS, AutoGaussian])
 def test_every_one_of_them_can_be_saved(kind):
     likelihood = kind({"x": mw.Gaussian()}) if kind.reads_tables else kind()
     assert decode(encode(likelihood, apart := []), apart) == likelihood
+
+
+def test_only_one_of_them_stands_for_others():
+    """It is the default of a mixture, has no twin, and cannot be bound before data decide."""
+    assert [kind for kind in (*LIKELIHOODS, AutoGaussian) if kind.is_open] == [AutoGaussian]
+    assert mw.Mixture().likelihood == AutoGaussian() == mw.Mixture("auto").likelihood
+    for one in AutoGaussian().candidates(np.eye(3)):
+        assert AutoGaussian().stands_for(one)
+        assert not one.is_open
+    assert not AutoGaussian().stands_for(mw.Poisson())
+    with pytest.raises(TypeError, match="stands for others"):
+        AutoGaussian().bind(np.eye(3))
 
 
 def test_what_they_say_of_themselves(family_case):

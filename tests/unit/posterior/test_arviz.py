@@ -36,10 +36,11 @@ def test_groups_and_values(make_posterior, prior):
     container = posterior.to_arviz()
     assert groups_of(container) == {"posterior", "sample_stats"}
     draws = container["posterior"]
-    assert set(draws.data_vars) == {"n_clusters", "log_u", *prior.parameters}
+    assert set(draws.data_vars) == {"n_clusters", "log_u", *prior.parameters, "width", "nu"}
     for name in draws.data_vars:
         assert draws[name].dims == ("chain", "draw")
-        np.testing.assert_array_equal(draws[name].values, getattr(posterior, name))
+        expected = posterior.base[name] if name == "nu" else getattr(posterior, name)
+        np.testing.assert_array_equal(draws[name].values, expected)
     stats = container["sample_stats"]
     np.testing.assert_array_equal(stats["lp"].values, posterior.log_joint)
     np.testing.assert_array_equal(stats["labels"].values, posterior.labels)
@@ -90,6 +91,8 @@ def log_kappa(prior, k, log_u, log_alpha, sigma):
 def ordinates_by_hand(posterior, index):
     """Return the (n,) values of one draw, from marginals of sets of rows."""
     family = posterior.resolved.bind(posterior.X)
+    if family.base_size > 0:
+        family = family.at(posterior.bases[index])
     constants = posterior.resolved.row_constants(posterior.X)
     prior, labels, log_u = posterior.model.prior, posterior.labels[index], posterior.log_u[index]
     sigma = posterior.sigma[index] if hasattr(posterior, "sigma") else 0.0
@@ -130,7 +133,13 @@ COUNTS = np.random.default_rng(1).poisson(2.0, (9, 3))
 )
 @pytest.mark.parametrize(
     ("likelihood", "X"),
-    [(Gaussian(), None), (Poisson(), COUNTS), (Multinomial(), COUNTS), (Bernoulli(), COUNTS > 1)],
+    [
+        (Gaussian(), None),
+        (Gaussian(scale="data"), None),
+        (Poisson(), COUNTS),
+        (Multinomial(), COUNTS),
+        (Bernoulli(), COUNTS > 1),
+    ],
     ids=lambda value: type(value).__name__,
 )
 def test_log_likelihood_is_the_density_given_the_others(make_posterior, prior, likelihood, X):

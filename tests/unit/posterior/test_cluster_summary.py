@@ -19,7 +19,9 @@ def two_groups():
         labels = np.tile(np.arange(n) >= n // 2, (1, draws, 1)).astype(np.int32)
         zeros = np.zeros((1, draws))
         model = mw.Mixture(likelihood, mw.DirichletProcess(alpha=1.0))
-        return mw.Posterior(labels, zeros, zeros, {}, model, likelihood.resolve(X), X)
+        resolved = likelihood.resolve(X)
+        bases = np.tile(resolved.start_base(), (1, draws, 1))
+        return mw.Posterior(labels, zeros, zeros, {}, model, resolved, X, bases=bases)
 
     return make
 
@@ -69,8 +71,8 @@ def expected_parameters(posterior):
                 yield {"mean": (r * m + total) / (r + size), "variance": variance}
 
 
-def test_parameters_have_the_means_of_conjugate_posteriors(family_case, two_groups):
-    likelihood, X = family_case(30)
+def test_parameters_have_the_means_of_conjugate_posteriors(fixed_case, two_groups):
+    likelihood, X = fixed_case(30)
     posterior = two_groups(likelihood, X)
     found = posterior.cluster_parameters(draws=2000)
     for k, expected in enumerate(expected_parameters(posterior)):
@@ -104,7 +106,7 @@ def test_few_numbers_at_once_change_nothing_but_the_noise(two_groups, family_cas
 def test_certainty_of_clusters_and_items():
     labels = np.array([[[0, 0, 0, 1], [0, 0, 1, 2], [0, 0, 0, 0]]])
     zeros = np.zeros((1, 3))
-    likelihood = mw.Poisson(rate=[1.0])
+    likelihood = mw.Poisson(shape=1.0, rate=[1.0])
     model = mw.Mixture(likelihood, mw.DirichletProcess(alpha=1.0))
     posterior = mw.Posterior(labels, zeros, zeros, {}, model, likelihood, None)
     estimate = np.array([0, 0, 0, 1])
@@ -120,7 +122,9 @@ def test_certainty_of_clusters_and_items():
 def test_table_of_gaussian_clusters(make_posterior):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(np.random.default_rng(0).normal(size=(12, 2)), columns=["a", "b"])
-    posterior = mw.sample(mw.Mixture(), X, draws=20, warmup=5, chains=1, seed=1, progress=False)
+    posterior = mw.sample(
+        mw.Mixture(mw.Gaussian()), X, draws=20, warmup=5, chains=1, seed=1, progress=False
+    )
     table = posterior.describe()
     ends = ["", " low", " high"]
     numbers = [f"{c} {name}{end}" for name in ("mean", "sd") for c in "ab" for end in ends]
@@ -181,8 +185,8 @@ def test_wrong_arguments_are_named(make_posterior, arguments):
 
 def test_a_family_that_cannot_draw_says_so(make_posterior):
     class Closed(mw.Gaussian):
-        def draw_parameters(self, statistics, rng):
-            return mw.Likelihood.draw_parameters(self, statistics, rng)
+        def draw_parameters(self, statistics, rng, base=None):
+            return mw.Likelihood.draw_parameters(self, statistics, rng, base)
 
     posterior = make_posterior(Closed())
     with pytest.raises(TypeError, match="Closed cannot draw the parameters"):

@@ -106,8 +106,8 @@ def test_arrays_are_not_copied():
         log_joint=np.zeros((1, 2)),
         log_u=np.zeros((1, 2)),
         parameters={},
-        model=Mixture(Gaussian(), NGGP(1.0, 0.5)),
-        resolved=Gaussian().resolve_standard(1),
+        model=Mixture(Gaussian(scale="data"), NGGP(1.0, 0.5)),
+        resolved=Gaussian(scale="data").resolve_standard(1),
         X=None,
     )
     assert np.shares_memory(posterior.labels, labels)

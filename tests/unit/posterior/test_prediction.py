@@ -30,10 +30,12 @@ def brute_force(posterior, new, estimate):
     """Return the probabilities of clusters, the new one last, by the formula draw by draw."""
     resolved, X = posterior.resolved, posterior.X
     weights = draw_weights(posterior)
-    family = resolved.bind(resolved.check(new))
+    bound = resolved.bind(resolved.check(new))
+    bases = np.concatenate(posterior.bases)
     K = estimate.max() + 1
     sums = np.zeros((new.shape[0], K + 1))
     for s, labels in enumerate(posterior.labels.reshape(-1, posterior.n_items)):
+        family = bound.at(bases[s]) if resolved.base_size else bound
         statistics = resolved.bind(X).cluster_statistics(labels)
         table = np.exp(family.log_predictive_table(statistics, 0, new.shape[0]))
         for c in range(labels.max() + 1):
@@ -129,6 +131,7 @@ def test_extreme_u_and_alpha_are_no_problem(make_posterior):
         model=posterior.model,
         resolved=posterior.resolved,
         X=posterior.X,
+        bases=posterior.bases[:1, :5],
     )
     assert np.all(np.isfinite(odd.log_density(np.zeros((3, 2)))))
 
@@ -199,6 +202,7 @@ def test_other_columns_are_refused(make_posterior):
 
 def vars_of(posterior):
     names = ("labels", "log_joint", "log_u", "parameters", "model", "resolved", "X", "columns")
+    names += ("bases",)
     return {name: getattr(posterior, name) for name in names}
 
 
@@ -260,7 +264,7 @@ def test_draws_of_counts_follow_the_density(make_posterior, request):
 def test_draws_of_poisson_counts_have_the_right_moments(make_posterior, request):
     rng = np.random.default_rng(seed_of(request.node.name))
     X = rng.poisson(4.0, (10, 2))
-    posterior = make_posterior(mw.Poisson(), X=X)
+    posterior = make_posterior(mw.Poisson(shape=1.0), X=X)
     drawn = posterior.sample_predictive(20_000, seed=rng)
     values = np.arange(200)
     table = np.stack([values, np.full(200, np.nan)], axis=1)  # the second column integrated out

@@ -29,14 +29,14 @@ COLUMNS = ["mean", "sd", "q5", "q95", "ess_bulk", "ess_tail", "r_hat"]
 def test_rows_and_columns(make_posterior, prior, random):
     table = make_posterior(prior=prior, draws=20).summary()
     assert list(table.columns) == COLUMNS
-    assert list(table.index) == ["n_clusters", "log_joint", "log_u", *random]
+    assert list(table.index) == ["n_clusters", "log_joint", "log_u", *random, "width", "nu"]
 
 
 def test_numbers(make_posterior):
     posterior = make_posterior(draws=200, clusters=5)
     table = posterior.summary()
     for name in table.index:
-        draws = getattr(posterior, name)
+        draws = posterior.base[name] if name == "nu" else getattr(posterior, name)
         expected = [draws.mean(), draws.std(ddof=1), *np.quantile(draws, [0.05, 0.95])]
         np.testing.assert_allclose(table.loc[name, COLUMNS[:4]].astype(float), expected)
     # Independent draws: as many effective ones, more or less, and R-hat near 1.

@@ -34,7 +34,7 @@ def settings(case):
     rng = np.random.default_rng(7)
     which = rng.integers(0, 4, 160)
     if family == "Gaussian":
-        model = mw.Mixture(mw.Gaussian())
+        model = mw.Mixture(mw.Gaussian(scale="data"))
         X = rng.normal(size=(160, 2)) + 3 * which[:, None]
     else:
         model = mw.Mixture(mw.Multinomial(), mw.PitmanYor())

@@ -30,8 +30,9 @@ def test_it_is_written_and_read():
 def test_a_run_and_its_statistics(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 2)) + 4 * rng.integers(0, 3, (60, 1))
+    model = mw.Mixture(mw.Gaussian(scale="data"))
     options = {"draws": 40, "warmup": 10, "chains": 2, "seed": seed, "progress": False}
-    post = mw.sample(mw.Mixture(), X, mw.PaperTree(global_moves=10, depth=1), **options)
+    post = mw.sample(model, X, mw.PaperTree(global_moves=10, depth=1), **options)
     assert post.labels.shape == (2, 40, 60)
     for stats in post.stats:
         assert list(stats) == ["split", "merge", "local", "parameters", "potentials"]
@@ -41,9 +42,9 @@ def test_a_run_and_its_statistics(seed):
             assert stats[move]["seconds"] > 0
         assert stats["split"]["proposed"] + stats["merge"]["proposed"] <= 50 * 10
         assert stats["local"]["proposed"] > stats["local"]["accepted"] > 0
-    same = mw.sample(mw.Mixture(), X, mw.PaperTree(10, 1), **options, n_jobs=1)
+    same = mw.sample(model, X, mw.PaperTree(10, 1), **options, n_jobs=1)
     np.testing.assert_array_equal(same.labels, post.labels)
-    by_name = mw.sample(mw.Mixture(), X, "papertree", **{**options, "draws": 2})
+    by_name = mw.sample(model, X, "papertree", **{**options, "draws": 2})
     assert by_name.settings["sampler"] == "PaperTree(global_moves=20, depth=2)"
 
 
@@ -56,9 +57,9 @@ def test_few_rows(n):
     assert post.n_clusters.max() <= n
 
 
-def test_trees_are_right_after_thousands_of_moves(family_case, prior, seed, chain_of):
+def test_trees_are_right_after_thousands_of_moves(fixed_case, prior, seed, chain_of):
     """Leaves are the cluster's rows; links, statistics, potentials recomputed from scratch."""
-    likelihood, X = family_case(50)
+    likelihood, X = fixed_case(50)
     labels = np.random.default_rng(seed).integers(0, 5, 50)
     chain = chain_of(likelihood, X, labels, prior, seed, mw.PaperTree(20, 1))
     chain.check()
@@ -69,6 +70,15 @@ def test_trees_are_right_after_thousands_of_moves(family_case, prior, seed, chai
     assert reports["split"]["proposed"] + reports["merge"]["proposed"] > 500
     assert reports["split"]["accepted"] + reports["merge"]["accepted"] > 20
     assert reports["local"]["accepted"] > 20
+
+
+def test_trees_are_right_where_the_base_measure_moves(family_case, seed, chain_of):
+    likelihood, X = family_case(50)
+    labels = np.random.default_rng(seed).integers(0, 5, 50)
+    chain = chain_of(likelihood, X, labels, mw.NGGP(), seed, mw.PaperTree(20, 1))
+    for _ in range(5):
+        chain.iterate(5)
+        chain.check()
 
 
 def test_weights_and_ordinates_are_those_of_gibbs(seed, chain_of):

@@ -24,7 +24,8 @@ WHICH = np.arange(40) % 3
 X = RNG.normal(size=(40, 2)) + 6 * WHICH[:, None]
 COUNTS = RNG.poisson(np.where(np.arange(6) % 3 == WHICH[:, None], 4, 0.5))
 MODELS = {
-    "Gaussian": (mw.Mixture(), X),
+    "Gaussian": (mw.Mixture(mw.Gaussian(scale="data")), X),
+    "learned": (mw.Mixture(mw.Gaussian()), X[:18]),
     "Multinomial": (mw.Mixture(mw.Multinomial(), mw.PitmanYor()), COUNTS),
     "Poisson": (mw.Mixture(mw.Poisson(), mw.DirichletProcess(alpha=1.0)), COUNTS),
 }
@@ -52,6 +53,7 @@ def assert_same_draws(first, second):
     np.testing.assert_array_equal(first.labels, second.labels)
     np.testing.assert_array_equal(first.log_joint, second.log_joint)
     np.testing.assert_array_equal(first.log_u, second.log_u)
+    np.testing.assert_array_equal(first.bases, second.bases)
     assert list(first.parameters) == list(second.parameters)
     for name, values in first.parameters.items():
         np.testing.assert_array_equal(values, second.parameters[name])
@@ -187,7 +189,7 @@ def test_every_kind_of_seed_and_start(seed, tmp_path, end_after):
 
 def test_the_data_of_a_user_who_changes_them(tmp_path):
     mine = X.copy()
-    post = mw.sample(mw.Mixture(), mine, store=tmp_path / "run", **FAST)
+    post = mw.sample(MODELS["Gaussian"][0], mine, store=tmp_path / "run", **FAST)
     mine[:] = 0
     np.testing.assert_array_equal(post.X, X)
     assert_same_draws(resume(tmp_path / "run", draws=20), sample(draws=20))
@@ -392,8 +394,8 @@ def test_killed_while_fewer_draws_were_asked_for(tmp_path):
     """The arrays were cut already, and the manifest did not know yet."""
     run = tmp_path / "run"
     post = sample(store=run)
-    prior, draws = post.model.prior, post.n_draws
-    arrays = draw_store.DrawArrays.open(run / "arrays.zarr", prior, post.n_chains, post.n_items)
+    prior, draws, shape = post.model.prior, post.n_draws, (post.n_chains, post.n_items)
+    arrays = draw_store.DrawArrays.open(run / "arrays.zarr", prior, 0, *shape)
     arrays.resize(draws - 1)
     assert_same_draws(resume(run), post)
 
@@ -406,7 +408,7 @@ def test_a_refused_chain_lets_go_of_its_lock(tmp_path):
     state.write_bytes(b"damaged")
     shape = (2, len(X))
     with pytest.raises(ValueError, match="damaged") as kept:  # as a notebook keeps it
-        chain_store.ChainStore(run, 0, mw.NGGP(), shape)
+        chain_store.ChainStore(run, 0, mw.NGGP(), 0, shape)
     state.write_bytes(content)
-    chain_store.ChainStore(run, 0, mw.NGGP(), shape).close()
+    chain_store.ChainStore(run, 0, mw.NGGP(), 0, shape).close()
     assert kept.tb is not None

@@ -49,8 +49,8 @@ def mark(self, draws, checkpoint, original=chain_store.ChainStore.mark):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 chain_store.ChainStore.mark = mark
 try:
-    mw.sample(mw.Mixture(), X[::10], sampler="gibbs", draws=3000, warmup=10, chains=1, seed=4,
-              store=run, progress=False)
+    mw.sample(mw.Mixture(mw.Gaussian(scale="data")), X[::10], sampler="gibbs", draws=3000,
+              warmup=10, chains=1, seed=4, store=run, progress=False)
     print(json.dumps(None))
 except OSError as error:
     print(json.dumps([str(error), error.filename]))
@@ -75,7 +75,7 @@ def assert_resumable(run, message, whole):
 def whole():
     X, _ = mw.datasets.toy()
     options = {"sampler": "gibbs", "draws": 3000, "warmup": 10, "chains": 1, "seed": 4}
-    return mw.sample(mw.Mixture(), X[::10], progress=False, **options)
+    return mw.sample(mw.Mixture(mw.Gaussian(scale="data")), X[::10], progress=False, **options)
 
 
 def test_a_file_that_cannot_grow(tmp_path, whole, run_program):
@@ -106,8 +106,8 @@ HOLD = """
 import os, sys, time
 import mixwood as mw
 X, _ = mw.datasets.toy()
-mw.sample(mw.Mixture(), X, draws=10**7, warmup=0, chains=1, seed=4, init="one", store=sys.argv[1],
-          progress=False)
+mw.sample(mw.Mixture(mw.Gaussian(scale="data")), X, draws=10**7, warmup=0, chains=1, seed=4,
+          init="one", store=sys.argv[1], progress=False)
 """
 
 
@@ -120,7 +120,14 @@ def test_two_processes_on_one_folder(tmp_path, same_path):
             with pytest.raises(BlockingIOError, match="run is being written by another process"):
                 mw.resume(run, progress=False)
             X, _ = mw.datasets.toy()
-            post = mw.sample(mw.Mixture(), X[:5], draws=5, warmup=0, chains=1, progress=False)
+            post = mw.sample(
+                mw.Mixture(mw.Gaussian(scale="data")),
+                X[:5],
+                draws=5,
+                warmup=0,
+                chains=1,
+                progress=False,
+            )
             with pytest.raises(BlockingIOError, match="another process"):
                 post.save(run, overwrite=True)
         finally:

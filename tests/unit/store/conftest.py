@@ -28,7 +28,8 @@ def stored(tmp_path_factory):
     """The folder of a run that can be resumed; to be copied, not changed."""
     X = np.random.default_rng(0).normal(size=(30, 2)) + 5 * (np.arange(30) % 2)[:, None]
     run = tmp_path_factory.mktemp("original") / "run"
-    mw.sample(mw.Mixture(), X, draws=8, warmup=4, chains=2, seed=1, store=run, progress=False)
+    options = {"draws": 8, "warmup": 4, "chains": 2, "seed": 1, "progress": False}
+    mw.sample(mw.Mixture(mw.Gaussian()), X, store=run, **options)
     return run
 
 

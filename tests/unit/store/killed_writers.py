@@ -38,7 +38,9 @@ X = np.array([[0.0], [0.1], [9.0], [9.1]])
 
 def posterior(seed, store=None):
     options = {"draws": 2, "warmup": 0, "chains": 1, "init": "one", "progress": False}
-    return mw.sample(mw.Mixture(), X, seed=seed, store=store, n_jobs=1, **options)
+    return mw.sample(
+        mw.Mixture(mw.Gaussian(scale="data")), X, seed=seed, store=store, n_jobs=1, **options
+    )
 
 
 def end_at(step):

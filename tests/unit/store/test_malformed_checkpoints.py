@@ -93,7 +93,7 @@ def test_hostile_states_with_right_checksums(run, damaged, resume, error_of):
     assert refused > 20
 
 
-ARRAYS = ("labels", "log_joint", "log_u", "log_alpha", "sigma")
+ARRAYS = ("labels", "log_joint", "log_u", "log_alpha", "sigma", "base")
 
 
 def enlarge(shape):

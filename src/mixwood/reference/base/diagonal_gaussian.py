@@ -57,7 +57,7 @@ class DiagonalGaussianBase(LearnedBase["Moments"]):
 
     def __init__(self, likelihood: likelihoods.DiagonalGaussian) -> None:
         covariance, floor = likelihood.scale.covariance, likelihood.scale.floor
-        self.mean, self.units = likelihood.mean, np.sqrt(covariance)
+        self.mean, self.units = likelihood.centre, np.sqrt(covariance)
         self.d = len(self.mean)
         self.log_floor = np.log(floor / covariance)
         self.tie_floor = likelihood.scale.tie_floor / covariance

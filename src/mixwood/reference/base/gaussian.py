@@ -52,7 +52,7 @@ class GaussianBase(LearnedBase["Moments"]):
 
     def __init__(self, likelihood: likelihoods.Gaussian) -> None:
         covariance = likelihood.scale.covariance
-        self.mean, self.units = likelihood.mean, np.sqrt(np.diag(covariance))
+        self.mean, self.units = likelihood.centre, np.sqrt(np.diag(covariance))
         self.d = len(self.mean)
         self.floor = likelihood.scale.floor / np.outer(self.units, self.units)  # F
         self.tie_floor = likelihood.scale.tie_floor / np.outer(self.units, self.units)  # M

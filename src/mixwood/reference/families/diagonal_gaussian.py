@@ -28,7 +28,7 @@ class DiagonalGaussian(Family[Moments]):
     """
 
     def __init__(self, likelihood: likelihoods.DiagonalGaussian) -> None:
-        self.mean = likelihood.mean
+        self.mean, self.own = likelihood.centre, likelihood.own_entries  # what takes part
         if isinstance(likelihood.scale, LearnedScale):
             self.learned: DiagonalGaussianBase | None = DiagonalGaussianBase(likelihood)
             self.set_base(likelihood.start_base())
@@ -47,9 +47,10 @@ class DiagonalGaussian(Family[Moments]):
         return Moments(zeros, zeros, zeros)
 
     def observe(self, stat: Moments, row: FloatArray) -> Moments:
-        return self.merge(stat, _present_moments(row))
+        return self.merge(stat, _present_moments(self.own(row)))
 
     def forget(self, stat: Moments, row: FloatArray) -> Moments:
+        row = self.own(row)
         present = ~np.isnan(row)
         n = stat.n - present
         divisor = np.maximum(n, 1)
@@ -82,7 +83,8 @@ class DiagonalGaussian(Family[Moments]):
         for j in range(d):
             precision[j] = exp(stream.log_gamma_draw((self.nu + n[j]) / 2)) * 2 / scale[j]
             mean[j] = centre[j] + stream.normal() / sqrt((r[j] + n[j]) * precision[j])
-        return normal_density(mean, precision)
+        density = normal_density(mean, precision)
+        return lambda row: density(self.own(row))
 
 
 def normal_density(mean: FloatArray, precision: FloatArray) -> Density:

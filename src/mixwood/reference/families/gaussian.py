@@ -36,7 +36,7 @@ class Gaussian(Family[Moments]):
     """
 
     def __init__(self, likelihood: likelihoods.Gaussian) -> None:
-        self.mean = likelihood.mean
+        self.mean, self.own = likelihood.centre, likelihood.own_entries  # what takes part
         if isinstance(likelihood.scale, LearnedScale):
             self.learned: GaussianBase | None = GaussianBase(likelihood)
             self.set_base(likelihood.start_base())
@@ -56,7 +56,7 @@ class Gaussian(Family[Moments]):
 
     def observe(self, stat: Moments, row: FloatArray) -> Moments:
         n = stat.n + 1
-        step = row - stat.mean
+        step = self.own(row) - stat.mean
         mean = stat.mean + step / n
         return Moments(n, mean, stat.scatter + np.outer(step, step) * (n - 1) / n)
 
@@ -64,7 +64,7 @@ class Gaussian(Family[Moments]):
         n = stat.n - 1
         if n == 0:
             return self.empty()
-        step = row - stat.mean
+        step = self.own(row) - stat.mean
         return Moments(n, stat.mean - step / n, stat.scatter - np.outer(step, step) * (n + 1) / n)
 
     def merge(self, a: Moments, b: Moments) -> Moments:
@@ -95,7 +95,7 @@ class Gaussian(Family[Moments]):
         z = np.array([stream.normal() for _ in range(d)])
         mean = self.mean + away * n / (r + n) + np.linalg.solve(M, z) / sqrt(r + n)
         base = np.log(np.diag(M)).sum() - d / 2 * log(2 * np.pi)
-        return lambda row: float(base - np.sum((M @ (row - mean)) ** 2) / 2)
+        return lambda row: float(base - np.sum((M @ (self.own(row) - mean)) ** 2) / 2)
 
 
 def _log_determinant(matrix: FloatArray) -> float:

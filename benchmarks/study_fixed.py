@@ -1,6 +1,6 @@
-"""Are the defaults right? Adjusted Rand and held-out log density on real data, over small grids.
+"""Fixed bases and priors: adjusted Rand and held-out log density on real data, over small grids.
 
-    MIXWOOD_DATA=... python -m benchmarks.study_defaults STUDY [SET ...]
+    MIXWOOD_DATA=... python -m benchmarks.study_fixed STUDY [SET ...]
 
 `scale`: which share of the data's variance `Gaussian(scale="data")` should expect of a cluster;
 `diagonal`, `spherical`: the same for the other two. `r`: how many rows the prior mean is worth.
@@ -33,12 +33,13 @@ FOLDS = 3
 DRAWS = 150
 NU_MINUS_D = 6.0  # default degrees of freedom: nu = d + 6 for full covariances
 NU = 7.0  # and for variances
+FIXED = mw.Gaussian(scale="data", r=0.1)
 
 Choice = Callable[[np.ndarray], mw.Mixture]
 
 
 def gaussian(X: np.ndarray, fraction: float) -> mw.Likelihood:
-    return mw.Gaussian(scale=shrunk_covariance(X) * fraction * (NU_MINUS_D - 1))
+    return mw.Gaussian(scale=shrunk_covariance(X) * fraction * (NU_MINUS_D - 1), r=0.1)
 
 
 def diagonal(X: np.ndarray, fraction: float) -> mw.Likelihood:
@@ -64,13 +65,13 @@ def scales(likelihood: Callable[[np.ndarray, float], mw.Likelihood]) -> dict[str
 
 
 def with_prior(prior: object) -> Choice:
-    """Return the default likelihood with a prior."""
-    return lambda _: mw.Mixture(mw.Gaussian(), prior)
+    """Return the likelihood `FIXED` with a prior."""
+    return lambda _: mw.Mixture(FIXED, prior)
 
 
 def with_mean_worth(r: float) -> Choice:
-    """Return the default model but for `r`."""
-    return lambda _: mw.Mixture(mw.Gaussian(r=r))
+    """Return the default prior with the likelihood `FIXED` but for `r`."""
+    return lambda _: mw.Mixture(mw.Gaussian(scale="data", r=r))
 
 
 PRIORS: dict[str, Choice] = {
@@ -148,7 +149,7 @@ def tree(names: Sequence[str]) -> None:
     }
     for name in names:
         X, _ = load(name)
-        model = mw.Mixture(mw.Gaussian().resolve(X), mw.NGGP())
+        model = mw.Mixture(FIXED.resolve(X), mw.NGGP())
         print(f"\n{name}: ESS of K and of the joint per second, mean joint, ms")
         for title, sampler in settings.items():
             print(f"  {title:16}" + _rates(arviz, model, X, sampler), flush=True)

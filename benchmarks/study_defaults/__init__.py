@@ -1,0 +1,1 @@
+"""What the defaults find: a table over real and simulated sets, and the bars they have to clear."""

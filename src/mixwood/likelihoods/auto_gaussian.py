@@ -1,0 +1,95 @@
+"""Gaussian clusters whose covariances are full, diagonal or round, as the data ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mixwood._support.types import Data, FloatArray
+from mixwood.input.matrices import real_matrix
+from mixwood.likelihoods.base import Likelihood
+from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
+from mixwood.likelihoods.gaussian import Gaussian
+from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
+
+if TYPE_CHECKING:
+    from mixwood import _core
+
+__all__ = ["AutoGaussian"]
+
+#: Beyond this many columns a full covariance is not tried: too many numbers for the rows.
+MOST_FULL = 60
+
+
+@dataclass(frozen=True, eq=False)
+class AutoGaussian(Likelihood):
+    """Gaussian clusters with full, diagonal or round covariances, whichever fits.
+
+    The default of `mixwood.Mixture`. `mixwood.sample` tries the three in short pilot chains,
+    compares how well rows are predicted from the others, and runs the one that predicts best:
+    ``post.resolved`` says which, ``post.settings["structure"]`` why. Where nothing is tried (trees,
+    streams, simulation) covariances are full, or diagonal with more columns than rows for them.
+
+    Examples
+    --------
+    >>> AutoGaussian()
+    AutoGaussian()
+    >>> import numpy as np
+    >>> [type(one).__name__ for one in AutoGaussian().candidates(np.eye(2))]
+    ['Gaussian', 'DiagonalGaussian', 'SphericalGaussian']
+    """
+
+    is_open = True
+    scales = ("learn",)
+    continuous = True
+
+    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
+        """Return `X` as a matrix of finite floats."""
+        return real_matrix(X, name=name, width=width)
+
+    def with_scale(self, name: str) -> Likelihood:
+        """Return itself: it is learned."""
+        return self if name in self.scales else super().with_scale(name)
+
+    def candidates(self, X: Data) -> list[Likelihood]:
+        """Return the likelihoods that come into question for checked `X`, explicit.
+
+        Full covariances alone where columns are exact combinations of others: they are not
+        independent then.
+        """
+        d = X.shape[1]
+        full = Gaussian().resolve(X) if d <= MOST_FULL else None
+        if full is not None and (d == 1 or "combination" in full.left_out.values()):
+            return [full]
+        few = [DiagonalGaussian().resolve(X), SphericalGaussian().resolve(X)]
+        return few if full is None else [full, *few]
+
+    def stands_for(self, other: Likelihood) -> bool:
+        """Tell whether it is one of the three."""
+        return isinstance(other, (Gaussian, DiagonalGaussian, SphericalGaussian))
+
+    def resolve(self, X: Data) -> Likelihood:  # type: ignore[override]
+        """Return the one that is taken untried."""
+        n, d = X.shape
+        full = d <= MOST_FULL and n > 2 * d
+        return Gaussian().resolve(X) if full or d == 1 else DiagonalGaussian().resolve(X)
+
+    def resolve_standard(self, width: int) -> Likelihood:  # type: ignore[override]
+        """Return the one with full covariances, for standardized data."""
+        return Gaussian().resolve_standard(width)
+
+    @property
+    def width(self) -> int | None:
+        """None: all is open."""
+        return None
+
+    def bind(self, X: Data) -> _core.Family:
+        """Raise: it stands for others."""
+        raise self._stands_for_others()
+
+    def row_constants(self, X: Data) -> FloatArray:
+        """Raise: it stands for others."""
+        raise self._stands_for_others()
+
+    def _stands_for_others(self) -> TypeError:
+        return TypeError("AutoGaussian stands for others: resolve it first")
