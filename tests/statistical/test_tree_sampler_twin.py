@@ -75,7 +75,7 @@ def test_same_draws_in_the_long_run(assert_same_draws, seed):
     X = np.random.default_rng(seed).normal(size=(16, 1)) * 2
     sampler = mw.Tree(4, 8, 2, rebuild=0)
     core, twin, constants = both_chains(
-        mw.Gaussian(), X, mw.NGGP(alpha=1.0, sigma=0.5), seed, np.zeros(16), sampler
+        mw.Gaussian(scale="data"), X, mw.NGGP(alpha=1.0, sigma=0.5), seed, np.zeros(16), sampler
     )
     assert_same_draws(core, twin, constants, 100)
     accepted = {report["move"]: report["accepted"] for report in core.reports()}
