@@ -189,7 +189,7 @@ def test_cutting_puts_every_piece_back(prior):
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.normal(-4, 1, (12, 1)), rng.normal(4, 1, (12, 1))])
     for rule in ("balanced", "paper"):
-        forest = forest_of(mw.Gaussian(), X, prior, rule)
+        forest = forest_of(mw.Gaussian(scale="data"), X, prior, rule)
         # one tree that mixes both classes all the way down
         tree = forest.leaf(0)
         for row in (12, 1, 13, 2, 14):
