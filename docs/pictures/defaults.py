@@ -83,10 +83,10 @@ def ties():
         own.plot(psi, log_density / m, color=COLOURS[k], label=f"{m} rows per value")
         _floor(own, m / (2 * np.pi * np.e), k)
     own.set(title="each cluster has its own", xlabel="psi / step$^2$")
-    own.legend(frameon=False, loc="lower left")
+    own.legend(framealpha=1, edgecolor="none", loc="upper right")
     for ax in (shared, own):
         ax.axhline(0, color="grey", linewidth=0.8)
-        ax.set(xscale="log", ylim=(-1.5, 2.5))
+        ax.set(xscale="log", ylim=(-1.5, 3))
     return figure
 
 

@@ -19,6 +19,7 @@ from mixwood._support.versions import versions
 from mixwood.core import bind_family
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.cost import warn_of_cost
+from mixwood.likelihoods.dependence import warn_of_left_out
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, names_in, read_data
 from mixwood.model import Mixture
 from mixwood.posterior.posterior import Posterior
@@ -149,6 +150,7 @@ def _fitted(
         return *read_data(model.likelihood, X), None
     data = model.likelihood.check(X)
     chosen = best_structure(model, model.likelihood.candidates(data), data, seed)
+    warn_of_left_out(chosen.likelihood.left_out, chosen.likelihood.names_in(X))
     warn_of_cost(chosen.likelihood, data.shape[0])
     return chosen.likelihood, data, chosen.reason
 
