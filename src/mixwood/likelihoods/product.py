@@ -376,7 +376,8 @@ class Product(Likelihood):
 
     def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
         """Return the sum of the parts'."""
-        return sum(part.log_base_volume(own, n, clusters) for _, part, own in self._bases(base))
+        learned = [(part, own) for _, part, own in self._bases(base) if part.base_size]
+        return sum(part.log_base_volume(own, n, clusters) for part, own in learned)
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperpriors of the parts."""

@@ -363,3 +363,13 @@ def test_simulated_rows_have_all_columns():
     assert X.shape == (30, 3)
     assert len(labels) == 30
     assert np.all(X[:, :2].sum(axis=1) == 20)
+
+
+@pytest.mark.parametrize("kind", [mw.Gaussian, mw.DiagonalGaussian, mw.SphericalGaussian])
+def test_a_part_with_a_fixed_base_beside_one_that_is_learned(kind):
+    """Starts are compared by the volume of the base, of which a fixed part has none."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 12), rng.normal(size=(12, 2))])
+    product = mw.Product({0: mw.Bernoulli(), (1, 2): kind(scale="data")})
+    post = mw.sample(mw.Mixture(product), X, draws=5, chains=1, seed=1, progress=False)
+    assert post.bases.shape == (1, 5, 1)
