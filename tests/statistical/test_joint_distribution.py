@@ -98,7 +98,7 @@ def test_tree_with_every_prior_and_family(prior, family):
 
 def test_a_wrong_hyperparameter_update_fails(seed, monkeypatch):
     """alpha ~ Gamma(a, ...) in place of Gamma(a + K, ...)."""
-    model = mw.Mixture(mw.Bernoulli(columns=1), mw.DirichletProcess())
+    model = mw.Mixture(mw.Bernoulli(a=1, b=1, columns=1), mw.DirichletProcess())
     twin = type(priors.twin_of(model.prior))
     right = twin.draw_log_alpha
 

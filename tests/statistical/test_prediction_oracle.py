@@ -18,6 +18,7 @@ from mixwood.reference.priors import Parameters
 from mixwood.testing import all_partitions, enumerate_posterior, seed_of
 from mixwood.testing.enumeration import cluster_sizes
 from tests.conftest import PRIORS
+from tests.statistical.conftest import LEARNED
 
 # Those whose parameters are all fixed: the grid is over u alone.
 FIXED = {name: PRIORS[name] for name in ("dp", "nggp", "py")}
@@ -40,6 +41,7 @@ def posterior_of(model, X, state):
         model=model,
         resolved=model.likelihood,
         X=X,
+        bases=np.reshape(state["base"], (*shape, -1)) if "base" in state else None,
     )
 
 
@@ -131,6 +133,20 @@ def test_log_density_of_draws_is_near_the_truth(some_pair, request):
     noise = (parts - totals[:, None]).std(axis=0) / np.sqrt(len(parts))
     assert np.all(np.abs(estimate - expected) < 4.5 * noise + 1e-9)
     np.testing.assert_allclose(parts.mean(axis=0), 1, rtol=1e-10)
+
+
+@pytest.mark.parametrize("case", LEARNED)
+def test_each_draw_predicts_with_its_own_base(case, request):
+    """Draws of the exact posterior, base measures among them, against ratios of evidences."""
+    model, X = resolved_model(LEARNED[case][0], FIXED["dp"], LEARNED[case][1])
+    train, new = X[:3], X[2:4]
+    rng = np.random.default_rng(seed_of(request.node.name))
+    exact = enumerate_posterior(model, train)
+    posterior = posterior_of(model, train, exact.draw(1000, rng))
+    parts = np.exp(posterior.log_density(new, per_draw=True)[0])
+    noise = parts.std(axis=0) / np.sqrt(len(parts))
+    expected = np.exp(exact_log_density(model, train, new))
+    assert np.all(np.abs(parts.mean(axis=0) - expected) < 4.5 * noise + 1e-9)
 
 
 def test_compiled_parts_are_those_of_the_twin(small_case, small_prior, request):

@@ -161,7 +161,7 @@ class BoundedAxis:
 
     def draw(self, density: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw from a density that is known at the points."""
-        fine = np.linspace(self.points[0], self.points[-1], 16 * len(self.points))
+        fine = np.linspace(self.points[0], self.points[-1], 4 * len(self.points))
         return np.interp(rng.random(size), np.maximum.accumulate(self.cdf(density, fine)), fine)
 
     def interpolate(self, values: FloatArray, rng: np.random.Generator) -> IntArray:

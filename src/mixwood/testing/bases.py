@@ -158,6 +158,8 @@ class Block:
         if self.log_nu is not None:
             return own.axis.cdf(density, own.positions(logs, self.log_nu))
         axis = self.common[0].axis
+        if np.ptp(own.span(axis.points)[0]) == 0:  # the same ends wherever nu' is
+            return own.axis.cdf(axis.weights @ density, own.positions(logs, axis.points[0]))
         masses = (density @ own.axis.weights) * axis.weights
         kept = np.flatnonzero(masses > 1e-9 * masses.max())
         parts = [
