@@ -55,7 +55,7 @@ def user_family_sweep() -> dict[str, Measurement]:
     for d in (1, 8):
         labels = np.arange(5000) % 10
         X = rng.poisson(rng.gamma(2.0, 20.0, (10, d))[labels]).astype(float)
-        ours = mw.Poisson().resolve(X)
+        ours = mw.Poisson(shape=1).resolve(X)
         parameters = [ours.shape, *ours.rate]
         own = mw.conjugate_family(d, accumulate, log_marginal, parameters=parameters)
         faster = mw.conjugate_family(
@@ -75,9 +75,9 @@ def product_sweep() -> dict[str, Measurement]:
     rng = np.random.default_rng(0)
     labels = np.arange(5000) % 10
     X = rng.normal(size=(10, 8))[labels] * 5 + rng.normal(size=(5000, 8))
-    alone = _seconds(mw.DiagonalGaussian().resolve(X), X, labels)
-    one = mw.Product({tuple(range(8)): mw.DiagonalGaussian()}).resolve(X)
-    eight = mw.Product({j: mw.DiagonalGaussian() for j in range(8)}).resolve(X)
+    alone = _seconds(mw.DiagonalGaussian(scale="data").resolve(X), X, labels)
+    one = mw.Product({tuple(range(8)): mw.DiagonalGaussian(scale="data")}).resolve(X)
+    eight = mw.Product({j: mw.DiagonalGaussian(scale="data") for j in range(8)}).resolve(X)
     return {
         "product of diagonal Gaussians, d = 8": {
             "alone_ms": 1e3 * alone,

@@ -18,7 +18,15 @@ def _draws(n: int) -> np.ndarray:
     rng = np.random.default_rng(0)
     centres = 12 * rng.random((15, 2))
     X = rng.normal(size=(n, 2)) + centres[rng.integers(0, 15, n)]
-    post = mw.sample(mw.Mixture(), X, draws=500, warmup=200, chains=2, seed=0, progress=False)
+    post = mw.sample(
+        mw.Mixture(mw.Gaussian(scale="data")),
+        X,
+        draws=500,
+        warmup=200,
+        chains=2,
+        seed=0,
+        progress=False,
+    )
     return post.labels.reshape(-1, n)
 
 

@@ -60,7 +60,7 @@ def gaussian_sweep() -> dict[str, Measurement]:
 def toy_sweep() -> dict[str, Measurement]:
     """Milliseconds per sweep on the toy data (1,300 x 2), from the true clusters."""
     X, truth = mw.datasets.toy()
-    likelihood = mw.Gaussian().resolve(X)
+    likelihood = mw.Gaussian(scale="data").resolve(X)
     results: dict[str, Measurement] = {}
     for prior in (mw.DirichletProcess(1.0), mw.NGGP()):
         model = mw.Mixture(likelihood, prior)
@@ -115,7 +115,7 @@ import mixwood as mw
 from mixwood.core import make_chain
 n, d = int(sys.argv[1]), int(sys.argv[2])
 X = np.random.default_rng(0).normal(size=(n, d)) + 20 * (np.arange(n) % 50)[:, None]
-likelihood = mw.Gaussian().resolve(X)
+likelihood = mw.Gaussian(scale="data").resolve(X)
 labels = (np.arange(n) % 50).astype(np.int32)
 def status(name):  # in megabytes
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -154,7 +154,8 @@ def two_chains() -> dict[str, Measurement]:
     def seconds(chains: int) -> float:
         start = time.perf_counter()
         mw.sample(
-            mw.Mixture(), X, mw.Gibbs(), draws=200, warmup=0, chains=chains, seed=1, n_jobs=2,
+            mw.Mixture(mw.Gaussian(scale="data")), X, mw.Gibbs(), draws=200, warmup=0,
+            chains=chains, seed=1, n_jobs=2,
             init="singletons" if len(X) < 100 else np.arange(len(X)) % 13, progress=False,
         )  # fmt: skip
         return time.perf_counter() - start

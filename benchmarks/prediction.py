@@ -74,7 +74,9 @@ def prediction() -> dict[str, Measurement]:
     results = {}
     for columns in (2, 16):
         name = f"prediction, Gaussian, {columns} columns"
-        results[name] = _measure(mw.Mixture(mw.Gaussian(), mw.NGGP()), _overlapping(columns))
+        results[name] = _measure(
+            mw.Mixture(mw.Gaussian(scale="data"), mw.NGGP()), _overlapping(columns)
+        )
     return results
 
 

@@ -51,7 +51,7 @@ def side_by_side() -> dict[str, Measurement]:
     """Every sampler, by its default settings, on 1,300 points of 13 clusters in the plane."""
     arviz = import_arviz()
     X, truth = mw.datasets.toy()
-    model = mw.Mixture(mw.Gaussian().resolve(X), mw.NGGP())
+    model = mw.Mixture(mw.Gaussian(scale="data").resolve(X), mw.NGGP())
     true_labels, one = truth.astype(np.int32), np.zeros(len(X), dtype=np.int32)
     results: dict[str, Measurement] = {}
     for kind in get_args(samplers.Sampler):

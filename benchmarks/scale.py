@@ -33,7 +33,7 @@ options = {"draws": 2, "warmup": 2, "chains": chains, "seed": 0, "progress": Fal
 def status(name):  # in megabytes
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
-model = mw.Mixture(mw.Multinomial() if kind == "documents" else mw.Gaussian())
+model = mw.Mixture(mw.Multinomial(beta=0.1) if kind == "documents" else mw.Gaussian(scale="data"))
 small = documents(50, d) if kind == "documents" else points(50, d)
 mw.sample(model, mw.stream_leaves(model, small, 9, seed=0), **options)  # so that all is imported
 X = None if kind == "stream" else documents(n, d) if kind == "documents" else points(n, d)
@@ -170,7 +170,7 @@ def scale_of_collapse() -> dict[str, Measurement]:
     truth = rng.integers(0, 12, 21_000)
     X = rng.normal(size=(21_000, 2)) + 3.5 * np.column_stack([truth % 4, truth // 4])
     X, new, truth = X[:20_000], X[20_000:], truth[:20_000]
-    model = mw.Mixture(mw.Gaussian().resolve(X))
+    model = mw.Mixture(mw.Gaussian(scale="data").resolve(X))
     options: dict[str, Any] = {"draws": 50, "warmup": 100, "chains": 1, "progress": False}
     runs = [mw.sample(model, X, seed=seed, **options) for seed in (0, 1)]
     rows = _best(runs[0])
@@ -236,10 +236,18 @@ def scale_of_workers() -> dict[str, Measurement]:
                 [da.from_delayed(p, (n // 8, 2), dtype=float) for p in parts]
             )
             begun = time.perf_counter()
-            found = distributed.build_leaves(mw.Mixture(), array, 500, seed=0)
+            found = distributed.build_leaves(
+                mw.Mixture(mw.Gaussian(scale="data")), array, 500, seed=0
+            )
             built = time.perf_counter() - begun
             post = mw.sample(
-                mw.Mixture(), found.leaves, draws=20, warmup=20, chains=1, seed=0, progress=False
+                mw.Mixture(mw.Gaussian(scale="data")),
+                found.leaves,
+                draws=20,
+                warmup=20,
+                chains=1,
+                seed=0,
+                progress=False,
             )
             results[f"Dask, n = {n}, {workers} worker(s)"] = {
                 "wall_seconds_leaves": built,

@@ -31,7 +31,7 @@ def overhead() -> dict[str, Measurement]:
                 run = Path(place) / "run"
                 began = time.process_time(), time.perf_counter()
                 mw.sample(
-                    mw.Mixture(),
+                    mw.Mixture(mw.Gaussian(scale="data")),
                     X,
                     progress=False,
                     store=run if kind == "store" else None,
@@ -58,7 +58,7 @@ def checkpoints() -> dict[str, Measurement]:
     rng = np.random.default_rng(0)
     which = rng.integers(0, 50, 100_000)
     X = rng.normal(size=(100_000, 6)) + 4 * rng.normal(size=(50, 6))[which]
-    model = mw.Mixture(mw.Gaussian().resolve(X), mw.NGGP())
+    model = mw.Mixture(mw.Gaussian(scale="data").resolve(X), mw.NGGP())
     family = model.likelihood.bind(X)
     results: dict[str, Measurement] = {}
     for sampler in (mw.Gibbs(), mw.Tree()):
@@ -101,8 +101,9 @@ resume.read_posterior = at_the_end
 X = np.random.default_rng(0).normal(size=(20_000, 2))
 with tempfile.TemporaryDirectory() as place:
     try:
-        mw.sample(mw.Mixture(), X, sampler=mw.Gibbs(subset=10), draws=int(sys.argv[1]), warmup=0,
-                  chains=1, seed=1, init="one", store=place + "/run", progress=False)
+        model, moves = mw.Mixture(mw.Gaussian(scale="data")), mw.Gibbs(subset=10)
+        mw.sample(model, X, moves, draws=int(sys.argv[1]), warmup=0, chains=1, seed=1,
+                  init="one", store=place + "/run", progress=False)
     except Enough:
         status = dict(line.split(":") for line in open("/proc/self/status"))
         print(int(status["VmHWM"].split()[0]) / 1024)

@@ -97,7 +97,7 @@ def effective_samples(sampler: Any, seconds: float, seeds: tuple[int, ...] = (1,
     pairs = near_pairs(X)
     rates = []
     for seed in seeds:
-        run = Run(mw.Mixture(), X, sampler, seed, truth)
+        run = Run(mw.Mixture(mw.Gaussian(scale="data")), X, sampler, seed, truth)
         for _ in range(WARMUP):
             run.iterate()
         run.chain.freeze()
@@ -176,7 +176,7 @@ def iteration_growth() -> dict[str, Measurement]:
         rng = np.random.default_rng(0)
         truth = rng.integers(0, 50, n)
         X = rng.uniform(-30, 30, (50, 2))[truth] + 0.3 * rng.normal(size=(n, 2))
-        likelihood = mw.Gaussian()
+        likelihood = mw.Gaussian(scale="data")
         data = likelihood.check(X)
         model = mw.Mixture(likelihood.resolve(data), mw.NGGP())
         family = bind_family(model, data)

@@ -12,6 +12,7 @@ release = version = installed_version("mixwood")
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 exclude_patterns = ["_build", "_made"]
+myst_heading_anchors = 2  # links to page.md#heading
 highlight_language = "none"  # formulas; examples with >>> are coloured all the same
 
 # Docstrings write the names of objects in single backticks: link those that have a page.

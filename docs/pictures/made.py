@@ -15,6 +15,7 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import defaults
 import matplotlib as mpl
 import overview
 import paper_sampler
@@ -23,7 +24,7 @@ import mixwood
 
 DOCS = Path(__file__).resolve().parent.parent
 TARGET = DOCS / "_made"
-SCRIPTS = {"overview": overview, "paper_sampler": paper_sampler}
+SCRIPTS = {"defaults": defaults, "overview": overview, "paper_sampler": paper_sampler}
 doctest.register_optionflag("NUMBER")  # pytest's own
 
 

@@ -13,7 +13,7 @@ from mixwood.plots import overview
 
 def draw(folder):
     X, _ = mw.datasets.toy()
-    post = mw.sample(mw.Mixture(mw.Gaussian(), mw.NGGP()), X, seed=1, progress=False)
+    post = mw.sample(mw.Mixture(), X, seed=1, progress=False)
     overview(post).savefig(folder / "overview.png", dpi=100)
 
 

@@ -16,7 +16,7 @@ except ImportError as error:
         "pip install 'mixwood[sklearn]'"
     ) from error
 
-from mixwood.likelihoods import AutoGaussian
+from mixwood.likelihoods import AutoGaussian, Gaussian
 from mixwood.likelihoods.base import as_likelihood
 from mixwood.model import Mixture
 from mixwood.posterior.cluster_summary import item_certainty
@@ -123,7 +123,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
 
         Where likelihood or prior is None, parameters of the default one are meant.
         """
-        for name, default in (("likelihood", AutoGaussian), ("prior", NGGP)):
+        for name, default in (("likelihood", Gaussian), ("prior", NGGP)):
             nested = any(key.startswith(f"{name}__") for key in params)
             if nested and params.get(name, getattr(self, name)) is None:
                 params = {name: default(), **{k: v for k, v in params.items() if k != name}}

@@ -60,8 +60,9 @@ def test_wrong_sizes_are_refused(name, value):
 @pytest.mark.parametrize("n", [2, 5])
 def test_partitions_and_parameters_have_the_prior_law(prior, n, request):
     """With data that say nothing (all entries missing) the posterior is the prior."""
-    model = mw.Mixture(mw.Bernoulli(1.0, 1.0, columns=1), prior)
-    exact = enumerate_posterior(model, np.full((n, 1), np.nan))
+    exact = enumerate_posterior(
+        mw.Mixture(mw.Bernoulli(a=1.0, b=1.0, columns=1), prior), np.full((n, 1), np.nan)
+    )
     rng = np.random.default_rng(seed_of(request.node.name))
     draws = prior.draw(n, 4000, rng)
     counts = np.bincount(exact.index_of(draws.labels), minlength=len(all_partitions(n)))

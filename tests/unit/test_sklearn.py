@@ -148,7 +148,7 @@ def test_grid_search_reaches_the_parts():
         assert search.best_estimator_.likelihood.r == search.best_params_["likelihood__r"]
         assert search.best_estimator_.prior.alpha == 1.0
         assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
-    assert given.r == 0.1  # the user's object is as it was
+    assert given.r is None  # the user's object is as it was
 
 
 def test_pipeline():

@@ -214,27 +214,32 @@ class GaussianBaseUpdate {
     g_ = hyper_.spread_inverse;
     for (double& entry : g_) entry *= hyper_.degrees / hyper_.fraction;
     quadratics_.clear();
-    const double nu_above = std::exp(log_nu_);
-    std::vector<double> root(square()), inverse(square()), x(static_cast<std::size_t>(d_));
+    sum_.assign(square(), 0.0);
+    root_.resize(square());
+    std::vector<double> row(static_cast<std::size_t>(d_));
     for (const double* s : pointers_) {
       posterior_factor(s);
-      draw_wishart_root(d_, nu() + s[0], root.data(), random);
-      invert_into(root, inverse);  // M = T L^-1, a row at [i * d]
-      for (int a = 0; a < d_; ++a)
-        for (int b = 0; b <= a; ++b) {
-          double sum = 0;
-          for (int i = a; i < d_; ++i) sum += inverse[i * d_ + a] * inverse[i * d_ + b];
-          g_[a * d_ + b] += nu_above * sum;
-          if (a != b) g_[b * d_ + a] += nu_above * sum;
-        }
+      draw_wishart_root(d_, nu() + s[0], root_.data(), random);
+      divide_root();
       double squared = 0;
       for (int i = 0; i < d_; ++i) {
-        double sum = 0;
-        for (int a = 0; a <= i; ++a) sum += inverse[i * d_ + a] * s[1 + a];
-        squared += sum * sum;
+        double along = 0;
+        for (int a = 0; a <= i; ++a) {
+          row[a] = root_[a * d_ + i];
+          along += row[a] * s[1 + a];
+        }
+        squared += along * along;
+        for (int a = 0; a <= i; ++a)
+          for (int b = 0; b <= a; ++b) sum_[a * d_ + b] += row[a] * row[b];
       }
       quadratics_.push_back(squared);
     }
+    const double nu_above = std::exp(log_nu_);
+    for (int a = 0; a < d_; ++a)
+      for (int b = 0; b <= a; ++b) {
+        g_[a * d_ + b] += nu_above * sum_[a * d_ + b];
+        if (a != b) g_[b * d_ + a] += nu_above * sum_[a * d_ + b];
+      }
   }
 
   // factor_ becomes that of Psi_k.
@@ -252,14 +257,18 @@ class GaussianBaseUpdate {
       throw std::runtime_error("a cluster's scale matrix is not finite; rescale X");
   }
 
-  // M = T L^-1, both lower triangular: M L = T, solved row by row from the last column.
-  void invert_into(const std::vector<double>& root, std::vector<double>& result) const {
-    for (int i = 0; i < d_; ++i)
-      for (int c = i; c >= 0; --c) {
-        double sum = root[c * d_ + i];
-        for (int k = c + 1; k <= i; ++k) sum -= result[i * d_ + k] * factor_[c * d_ + k];
-        result[i * d_ + c] = sum * factor_[c * d_ + c];
+  // root_ becomes M = T L^-1, with Lambda = M'M: M L = T, solved for the columns of M from the
+  // last.
+  void divide_root() {
+    for (int c = d_ - 1; c >= 0; --c) {
+      double* column = root_.data() + c * d_;
+      for (int k = c + 1; k < d_; ++k) {
+        const double* solved = root_.data() + k * d_;
+        const double entry = factor_[c * d_ + k];
+        for (int i = k; i < d_; ++i) column[i] -= entry * solved[i];
       }
+      for (int i = c; i < d_; ++i) column[i] *= factor_[c * d_ + c];
+    }
   }
 
   // A floor of Omega; B less its part of it, factored; its row j without the diagonal.
@@ -395,7 +404,7 @@ class GaussianBaseUpdate {
   std::vector<double> statistics_, log_determinants_, factor_;
   std::vector<const double*> pointers_;
   double nu_of_terms_ = -1, size_terms_ = 0;
-  std::vector<double> g_, quadratics_;
+  std::vector<double> g_, quadratics_, root_, sum_;
   std::vector<double> b_, b_factor_, w_, g_row_;
   Floor floors_[2];
 };

@@ -20,35 +20,51 @@ __all__ = ["chosen", "named"]
 _MOST_DENSE = 10**7
 
 
-def named(name: str, values: Any, source: str, *, leave_out: bool) -> tuple[Any, Likelihood, str]:
+def named(
+    name: str, values: Any, source: str, *, leave_out: bool, scale: str | None = None
+) -> tuple[Any, Likelihood, str]:
     """Return the values, the likelihood that the user named, and that as the reason."""
     kind = getattr(likelihoods, name)
     if not kind.reads_tables:
-        return values, kind(), "as asked for"
+        return values, _scaled(kind(), scale), "as asked for"
     if not hasattr(values, "columns"):
         raise InputError(f"--likelihood {name} is for tables; sparse counts take Multinomial")
-    return values, product_for(values, name=source, leave_out=leave_out), "as asked for"
+    product = product_for(values, name=source, leave_out=leave_out)
+    return values, _scaled(product, scale), "as asked for"
 
 
-def chosen(values: Any, source: str, *, leave_out: bool) -> tuple[Any, Likelihood, str]:
+def chosen(
+    values: Any, source: str, *, leave_out: bool, scale: str | None = None
+) -> tuple[Any, Likelihood, str]:
     """Return the values as the likelihood takes them, the likelihood, and why it was chosen."""
     if not hasattr(values, "columns"):
-        return _chosen_for_sparse(values, source)
-    choice = choose(values, name=source, leave_out=leave_out)
-    return values, choice.likelihood, choice.why
+        return _chosen_for_sparse(values, source, scale)
+    learned = scale in (None, "learn")  # only then can structures be compared
+    choice = choose(values, name=source, leave_out=leave_out, structure=learned)
+    return values, _scaled(choice.likelihood, scale), choice.why
 
 
-def _chosen_for_sparse(values: Any, source: str) -> tuple[Any, Likelihood, str]:
+def _scaled(likelihood: Likelihood, scale: str | None) -> Likelihood:
+    """Return the likelihood with the scale that the user named, if any."""
+    if scale is None:
+        return likelihood
+    try:
+        return likelihood.with_scale(scale)
+    except ValueError as error:
+        raise InputError(f"--scale {scale}: {error}") from None
+
+
+def _chosen_for_sparse(values: Any, source: str, scale: str | None) -> tuple[Any, Likelihood, str]:
     entries = values.data
     if (
         np.all(np.isfinite(entries))
         and np.all(entries >= 0)
         and np.all(entries == np.round(entries))
     ):
-        return values, likelihoods.Multinomial(), "the entries are sparse counts"
+        return values, _scaled(likelihoods.Multinomial(), scale), "the entries are sparse counts"
     if values.shape[0] * values.shape[1] > _MOST_DENSE:
         raise InputError(
             f"{source}: sparse entries must be counts (0, 1, 2, ...), and these are not; "
             f"as a dense table of {values.shape[0]:,} x {values.shape[1]:,} they would be too large"
         )
-    return chosen(frame_of(values.toarray(), source), source, leave_out=False)
+    return chosen(frame_of(values.toarray(), source), source, leave_out=False, scale=scale)

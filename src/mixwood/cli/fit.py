@@ -11,7 +11,7 @@ import typer
 
 from mixwood._support.numbers import count
 from mixwood.cli import options
-from mixwood.cli.names import LIKELIHOODS, PRIORS, completion, lookup
+from mixwood.cli.names import LIKELIHOODS, PRIORS, SCALES, completion, lookup
 from mixwood.readers import FORMATS, read
 
 if TYPE_CHECKING:
@@ -46,6 +46,15 @@ def fit(
             callback=lookup(LIKELIHOODS, "likelihood"),
             autocompletion=completion(LIKELIHOODS),
             help=f"One of {', '.join(LIKELIHOODS)}; chosen by the data by default.",
+        ),
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            callback=lookup(SCALES, "scale"),
+            autocompletion=completion(SCALES),
+            help=f"How wide Gaussian clusters are expected to be: {', '.join(SCALES)}; learned "
+            "by default.",
         ),
     ] = None,
     prior: Annotated[
@@ -114,7 +123,7 @@ def fit(
         selection = select(loaded, columns or [], exclude or [], label)
         remarks: list[str] = []
         with warnings_to(remarks.append):
-            model, values, why = _model(selection, loaded.source, likelihood, prior)
+            model, values, why = _model(selection, loaded.source, likelihood, scale, prior)
         chosen_sampler = getattr(mixwood, sampler)()
         folder = RunFolder(target, quiet)
         store = folder.begin(_about(loaded.source, why, selection), replace=force)
@@ -167,17 +176,19 @@ def _target(output: Path | None, file: str, force: bool) -> Path:
 
 
 def _model(
-    selection: Selection, source: str, likelihood: str | None, prior: str
+    selection: Selection, source: str, likelihood: str | None, scale: str | None, prior: str
 ) -> tuple[Mixture, Any, str]:
     """Return the model, the data as it takes them, and why it has this likelihood."""
     import mixwood
     from mixwood.cli.choosing import chosen, named
 
-    rules = {"leave_out": not selection.named}
+    leave_out = not selection.named
     if likelihood is None:
-        values, found, why = chosen(selection.values, source, **rules)
+        values, found, why = chosen(selection.values, source, leave_out=leave_out, scale=scale)
     else:
-        values, found, why = named(likelihood, selection.values, source, **rules)
+        values, found, why = named(
+            likelihood, selection.values, source, leave_out=leave_out, scale=scale
+        )
     found.check(values, name=source)  # so that messages name the file
     return mixwood.Mixture(found, getattr(mixwood, prior)()), values, why
 

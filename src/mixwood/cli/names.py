@@ -10,7 +10,7 @@ import typer
 
 from mixwood import likelihoods, priors, samplers
 
-__all__ = ["LIKELIHOODS", "PRIORS", "SAMPLERS", "STARTS", "completion", "lookup"]
+__all__ = ["LIKELIHOODS", "PRIORS", "SAMPLERS", "SCALES", "STARTS", "completion", "lookup"]
 
 
 def _hyphenated(name: str) -> str:
@@ -18,7 +18,12 @@ def _hyphenated(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
-LIKELIHOODS = {_hyphenated(kind.__name__): kind.__name__ for kind in likelihoods.LIKELIHOODS}
+_NAMED: tuple[type[likelihoods.Likelihood], ...] = (
+    likelihoods.AutoGaussian,
+    *likelihoods.LIKELIHOODS,
+)
+LIKELIHOODS = {_hyphenated(kind.__name__): kind.__name__ for kind in _NAMED}
+SCALES = {name: name for kind in likelihoods.LIKELIHOODS for name in kind.scales}
 PRIORS = {
     name: prior.__name__
     for prior in priors.PRIORS

@@ -42,7 +42,7 @@ def as_json(digest: Digest, folder: Path, report: Path | None) -> str:
         "source": about.source,
         "rows": int(posterior.item_sizes.sum()),
         "columns": None if posterior.X is None else int(posterior.X.shape[1]),
-        "likelihood": type(posterior.model.likelihood).__name__,
+        "likelihood": type(posterior.resolved).__name__,
         "why": about.why,
         "prior": type(posterior.model.prior).__name__,
         "chains": posterior.n_chains,
@@ -91,6 +91,8 @@ def print_outcome(digest: Digest) -> None:
     )
     if about.known is not None:
         typer.echo(f"Adjusted Rand index with {about.known.name!r}: {digest.adjusted_rand:.3f}.")
+    if "structure" in posterior.settings:
+        typer.echo(f"Structure: {posterior.settings['structure']}.")
     typer.echo(f"{digest.verdict.headline} {digest.verdict.explanation}")
     _print_table(digest.summary)
 

@@ -40,11 +40,16 @@ class AutoGaussian(Likelihood):
     """
 
     is_open = True
+    scales = ("learn",)
     continuous = True
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
         """Return `X` as a matrix of finite floats."""
         return real_matrix(X, name=name, width=width)
+
+    def with_scale(self, name: str) -> Likelihood:
+        """Return itself: it is learned."""
+        return self if name in self.scales else super().with_scale(name)
 
     def candidates(self, X: Data) -> list[Likelihood]:
         """Return the likelihoods that come into question for checked `X`, explicit.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -76,6 +77,9 @@ class Likelihood(Settable, ABC):
     #: whether a change of the units of single columns leaves the clusters as they are
     follows_units: ClassVar[bool] = True
 
+    #: the names that its `scale` may be given, the default first; none if it has no scale
+    scales: ClassVar[tuple[str, ...]] = ()
+
     #: whether rows have a density that can be drawn as a curve
     continuous: ClassVar[bool] = False
 
@@ -116,6 +120,24 @@ class Likelihood(Settable, ABC):
     @abstractmethod
     def resolve(self, X: Data) -> Self:
         """Return a copy whose parameters are all explicit, taken from checked `X` where open."""
+
+    def with_scale(self, name: str) -> Likelihood:
+        """Return a copy whose `scale` is one of its `scales`, or raise.
+
+        Examples
+        --------
+        >>> from mixwood import Gaussian
+        >>> Gaussian().with_scale("data").scale
+        'data'
+        """
+        if name not in self.scales:
+            takes = (
+                f"takes scale {' or '.join(map(repr, self.scales))}"
+                if self.scales
+                else "has no scale"
+            )
+            raise ValueError(f"{type(self).__name__} {takes}, got {shown(name)}")
+        return replace(self, scale=name)  # type: ignore[type-var]
 
     def candidates(self, X: Data) -> list[Likelihood]:
         """Return the likelihoods, explicit, that come into question for checked `X`."""
@@ -231,6 +253,13 @@ class Likelihood(Settable, ABC):
         """Return the share of the variance within clusters, or None if that is not learned.
 
         `base` has shape (..., base_size), what is returned (...).
+        """
+        return None
+
+    def base_excess(self, base: FloatArray) -> FloatArray | None:
+        """Return ``nu'``, how firmly clusters hold to one covariance; None if that is fixed.
+
+        The variances of clusters differ by about ``sqrt(2/nu')`` of the expected ones.
         """
         return None
 

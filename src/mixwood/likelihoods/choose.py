@@ -18,6 +18,7 @@ from mixwood._support.checks import shown
 from mixwood._support.types import FloatArray
 from mixwood.input.categories import entries, is_number, learn_categories
 from mixwood.input.matrices import is_table, table_columns
+from mixwood.likelihoods.auto_gaussian import AutoGaussian
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.bernoulli import Bernoulli
 from mixwood.likelihoods.categorical import Categorical
@@ -78,7 +79,9 @@ class Choice:
     why: str
 
 
-def choose(table: Any, *, name: str = "table", leave_out: bool = True) -> Choice:
+def choose(
+    table: Any, *, name: str = "table", leave_out: bool = True, structure: bool = True
+) -> Choice:
     """Return the likelihood for a table: of one kind of columns its own, else a `Product`.
 
     Parameters
@@ -90,6 +93,9 @@ def choose(table: Any, *, name: str = "table", leave_out: bool = True) -> Choice
     leave_out : bool
         Whether columns are left out that could be used and say nothing about clusters:
         constants, names and numbers of the rows.
+    structure : bool
+        Whether the covariances of columns of numbers, if there are no others, are left open:
+        `AutoGaussian`. They are what they would be in a `Product` otherwise.
 
     Examples
     --------
@@ -101,12 +107,14 @@ def choose(table: Any, *, name: str = "table", leave_out: bool = True) -> Choice
     >>> chosen.why
     'the table mixes categories and numbers'
     >>> choose(frame[["height"]]).likelihood
-    Gaussian(r=None, nu=None, mean=None, scale='learn')
+    AutoGaussian()
     """
     columns, complete = _judged(table, name, leave_out)
     parts = _parts(columns, complete, name)
     if len(parts) == 1 and not _of_kind(columns, LEFT_OUT) and not _spelled_out(table, columns):
         [likelihood] = parts.values()
+        if structure and complete and _of_kind(columns, _NUMBERS):
+            likelihood = AutoGaussian()
         return Choice(likelihood, columns, _why(likelihood, columns, codes=True))
     product = Product(parts, notes={one.column: one.reason for one in columns})
     return Choice(product, columns, _why(next(iter(parts.values())), columns, codes=False))
@@ -188,7 +196,7 @@ def _why(likelihood: Likelihood, columns: Sequence[ColumnChoice], *, codes: bool
         return "all entries are 0 or 1" if codes else "all columns are yes or no"
     if kinds != [_NUMBERS]:
         return f"all columns are {kinds[0]}"
-    if width > MOST_TOGETHER:
+    if width > MOST_TOGETHER and not likelihood.is_open:
         return f"there are {width:,} columns of numbers, more than {MOST_TOGETHER}"
     if likelihood.skips_missing:
         return "the columns are numbers, and entries are missing, which it integrates out"

@@ -24,6 +24,7 @@ from mixwood.likelihoods.learned import (
     LearnedScale,
     base_of_clusters,
     centre_spread,
+    is_learned,
 )
 from mixwood.likelihoods.learned_scale import (
     above_ties,
@@ -67,7 +68,7 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
     r : float or distribution, optional
         How many observations the prior mean is worth: the variance of a cluster over that of the
         centres of clusters. None, the default, ties it to the learned variance of each column, so
-        that centres have 20 times the data's variance. A number fixes it, a
+        that centres have 200 times the data's variance, or more. A number fixes it, a
         `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is its hyperprior. 0.1 where `scale`
         is fixed.
     nu : float or distribution, optional
@@ -97,10 +98,11 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
 
         psi = nu' omega s^2,    omega ~ Gamma(3/2, rate 3/(2 0.2)) on omega >= F
         ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000, one for all columns
-        r = omega / 20
+        r = omega / tau
 
-    ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is a twelfth of the
-    squared rounding step over ``s^2``, at least a millionth.
+    ``tau``, the variance of the centres of clusters over that of the data, is 200, and 573 in one
+    column. ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is
+    ``1/(2 pi)`` of the squared rounding step over ``s^2``, at least a millionth.
 
     Columns that are constants take no part in that, and no part in densities; a warning says which.
 
@@ -114,6 +116,7 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
     nu: Any = None
     mean: Any = None
     scale: Any = "learn"
+    scales = ("learn", "data")
     skips_missing = True
     continuous = True
 
@@ -125,7 +128,7 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
         if self.mean is not None:
             object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
-            if self.scale not in ("learn", "data"):
+            if self.scale not in self.scales:
                 raise ValueError(
                     f"scale must be 'learn', 'data' or an array, got {shown(self.scale)}"
                 )
@@ -308,6 +311,10 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
     def base_width(self, base: FloatArray) -> FloatArray | None:
         """Return the share of the variance that is within clusters, the mean over columns."""
         return np.exp(base[..., :-2]).mean(axis=-1) if learns(self.scale) else None
+
+    def base_excess(self, base: FloatArray) -> FloatArray | None:
+        """Return ``nu' = nu - 2`` where it is sampled."""
+        return np.exp(base[..., -2]) if is_learned(self.nu) else None
 
     @property
     def statistic_size(self) -> int:

@@ -88,8 +88,9 @@ class Gaussian(KeepsColumns, Likelihood):
     r : float or distribution, optional
         How many observations the prior mean is worth: the variance of a cluster over that of the
         centres of clusters. None, the default, ties it to the learned covariance, so that
-        centres have 20 times the data's variance. A number fixes it, a `mixwood.hyper.LogNormal`
-        or `mixwood.hyper.Gamma` is its hyperprior. 0.1 where `scale` is fixed.
+        centres have 200 times the data's variance, or more. A number fixes it, a
+        `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is its hyperprior. 0.1
+        where `scale` is fixed.
     nu : float or distribution, optional
         Degrees of freedom. Large: all clusters have nearly one covariance; small: each its own.
         A number fixes it, above ``d + 1`` (``d - 1`` where `scale` is fixed). A distribution is
@@ -118,10 +119,12 @@ class Gaussian(KeepsColumns, Likelihood):
 
         Psi = nu' Omega,    Omega ~ Wishart(d+2, 0.2 S/(d+2)) on Omega >= F
         ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000
-        r = tr(S^-1 Omega) / (20 d)
+        r = tr(S^-1 Omega) / (tau d)
 
-    ``F = (D^-1 + 20 S^-1)^-1`` is a floor that matters where values are rounded: ``D`` is diagonal,
-    for each column a twelfth of its squared rounding step, at least a millionth of its variance.
+    ``tau``, the variance of the centres of clusters over that of the data, is 200, and 573 in one
+    column. ``F = (D^-1 + 20 S^-1)^-1`` is a floor that matters where values are rounded: ``D`` is
+    diagonal, for each column ``1/(2 pi)`` of its squared rounding step, at least a millionth of its
+    variance. A second floor, of ``Psi``, matters where many values are tied.
 
     With ``scale="learn"`` columns in which the rows have no variance of their own take no part:
     constants, and combinations of earlier columns (what those leave is less than 0.0002 of the
@@ -140,6 +143,7 @@ class Gaussian(KeepsColumns, Likelihood):
     nu: Any = None
     mean: Any = None
     scale: Any = "learn"
+    scales = ("learn", "data", "paper")
     continuous = True
 
     def __post_init__(self) -> None:
@@ -149,7 +153,7 @@ class Gaussian(KeepsColumns, Likelihood):
         if self.mean is not None:
             object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
-            if self.scale not in ("learn", "data", "paper"):
+            if self.scale not in self.scales:
                 raise ValueError(
                     f"scale must be 'learn', 'data', 'paper' or an array, got {shown(self.scale)}"
                 )
@@ -360,6 +364,10 @@ class Gaussian(KeepsColumns, Likelihood):
     def base_width(self, base: FloatArray) -> FloatArray | None:
         """Return ``tr(S^-1 Omega)/d``: the share of the variance that is within clusters."""
         return self._share(base) if learns(self.scale) else None
+
+    def base_excess(self, base: FloatArray) -> FloatArray | None:
+        """Return ``nu' = nu - d - 1`` where it is sampled."""
+        return np.exp(base[..., -2]) if is_learned(self.nu) else None
 
     def _share(self, base: FloatArray) -> FloatArray:
         d = len(self.centre)

@@ -375,8 +375,12 @@ class Product(Likelihood):
         return [np.hstack(sides)] if sides else []
 
     def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
-        """Return the sum of the parts'."""
-        return sum(part.log_base_volume(own, n, clusters) for _, part, own in self._bases(base))
+        """Return the sum of the parts', of those that learn something."""
+        return sum(
+            part.log_base_volume(own, n, clusters)
+            for _, part, own in self._bases(base)
+            if part.base_size
+        )
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperpriors of the parts."""
@@ -396,6 +400,16 @@ class Product(Likelihood):
             for key, part, own in self._bases(base)
             for name, values in part.base_draws(own).items()
         }
+
+    def with_scale(self, name: str) -> Likelihood:
+        """Return a copy with this scale in every part that has one, or raise if none has."""
+        scaled = [part for part in self.parts.values() if part.scales]
+        if not scaled:
+            return super().with_scale(name)
+        parts = {
+            key: part.with_scale(name) if part.scales else part for key, part in self.parts.items()
+        }
+        return replace(self, parts=parts)
 
     def base_width(self, base: FloatArray) -> FloatArray | None:
         """Return the share of the variance within clusters, the mean over the columns with one."""

@@ -12,7 +12,13 @@ from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
-from mixwood.likelihoods.learned import C0, LearnedScale, base_of_clusters, centre_spread
+from mixwood.likelihoods.learned import (
+    C0,
+    LearnedScale,
+    base_of_clusters,
+    centre_spread,
+    is_learned,
+)
 from mixwood.likelihoods.learned_scale import (
     above_ties,
     check_learned,
@@ -53,8 +59,9 @@ class SphericalGaussian(Likelihood):
     r : float or distribution, optional
         How many observations the prior mean is worth: the variance of a cluster over that of the
         centres of clusters. None, the default, ties it to the learned variance, so that centres
-        have 20 times the data's variance. A number fixes it, a `mixwood.hyper.LogNormal` or
-        `mixwood.hyper.Gamma` is its hyperprior. 0.1 where `scale` is fixed.
+        have 200 times the data's variance, or more. A number fixes it, a
+        `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is its hyperprior. 0.1
+        where `scale` is fixed.
     nu : float or distribution, optional
         Degrees of freedom of the variance. Large: all clusters have nearly the same variance;
         small: each its own. A number fixes it, above 2 (0 where `scale` is fixed). A distribution
@@ -79,10 +86,12 @@ class SphericalGaussian(Likelihood):
 
         psi = nu' omega s^2,    omega ~ Gamma(3/2, rate 3/(2 0.2)) on omega >= F
         ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000
-        r = omega / 20
+        r = omega / tau
 
-    ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is a twelfth of the
-    squared rounding steps over ``s^2``, averaged over columns, at least a millionth.
+    ``tau``, the variance of the centres of clusters over that of the data, is 200, and 573 in one
+    column. ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is
+    ``1/(2 pi)`` of the squared rounding steps over ``s^2``, averaged over columns, at least a
+    millionth.
 
     Examples
     --------
@@ -94,6 +103,7 @@ class SphericalGaussian(Likelihood):
     nu: Any = None
     mean: Any = None
     scale: Any = "learn"
+    scales = ("learn", "data")
     continuous = True
     follows_units = False
 
@@ -105,7 +115,7 @@ class SphericalGaussian(Likelihood):
         if self.mean is not None:
             object.__setattr__(self, "mean", vector(self.mean, "mean"))
         if isinstance(self.scale, str):
-            if self.scale not in ("learn", "data"):
+            if self.scale not in self.scales:
                 raise ValueError(
                     f"scale must be 'learn', 'data' or a number, got {shown(self.scale)}"
                 )
@@ -252,6 +262,10 @@ class SphericalGaussian(Likelihood):
     def base_width(self, base: FloatArray) -> FloatArray | None:
         """Return the share of the variance that is within clusters."""
         return np.exp(base[..., 0]) if learns(self.scale) else None
+
+    def base_excess(self, base: FloatArray) -> FloatArray | None:
+        """Return ``nu' = nu - 2`` where it is sampled."""
+        return np.exp(base[..., -2]) if is_learned(self.nu) else None
 
     @property
     def statistic_size(self) -> int:

@@ -21,6 +21,7 @@ _TITLES = {
     "log_joint": "log joint",
     "log_u": "log u",
     "log_alpha": "log alpha",
+    "width": "share of variance\nwithin clusters",
 }
 
 
@@ -53,8 +54,11 @@ def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = 
 
 def _values(posterior: Posterior, name: Any) -> Any:
     random = posterior.model.prior.random_parameters
-    known = ["n_clusters", "log_joint", "log_u", *random]
+    learned = posterior.base_scalars()
+    known = ["n_clusters", "log_joint", "log_u", *random, *learned]
     known += ["log_alpha"] if "alpha" in random else []
     if name not in known:
         raise ValueError(f"name must be one of {', '.join(known)}, got {shown(name)}")
+    if name in learned:
+        return learned[name]
     return posterior.prior_parameter(name) if name in random else getattr(posterior, name)

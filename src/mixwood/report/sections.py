@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.numbers import chance, count, duration, number
+from mixwood.report.base_words import base_in_words
 from mixwood.report.digest import SUMMARY_FORMATS
 from mixwood.report.pieces import (
     escaped,
@@ -75,6 +76,7 @@ def _answer(digest: Digest, folder: str | None) -> str:
                 "1 is the same partition and 0 what chance gives."
             )
         )
+    parts += [paragraph(text) for text in base_in_words(digest.posterior)]
     parts.append(_verdict(digest, folder))
     return section("answer", "How many clusters, and how sure", *parts)
 
@@ -215,7 +217,8 @@ def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
 
 
 def _chains(digest: Digest) -> str:
-    names = ("log_joint", "n_clusters", *digest.posterior.model.prior.random_parameters)
+    learned = [name for name in ("width",) if name in digest.posterior.base_scalars()]
+    names = ("log_joint", "n_clusters", *learned, *digest.posterior.model.prior.random_parameters)
     traces = [partial(_trace, digest.posterior, name) for name in names]
     return section(
         "chains",
@@ -245,7 +248,7 @@ def _run(digest: Digest) -> str:
         rows.append(("why this likelihood", about.why))
     rows += [(f"left out: {name}", why) for name, why in about.left_out.items()]
     rows += [
-        ("likelihood", repr(posterior.model.likelihood)),
+        ("likelihood", _likelihood(posterior)),
         ("prior", repr(posterior.model.prior)),
         *posterior.settings.items(),
     ]
@@ -253,6 +256,12 @@ def _run(digest: Digest) -> str:
         rows.append(("command", about.command))
     listed = "".join(f"<dt>{escaped(k)}</dt><dd>{escaped(_setting(v, k))}</dd>" for k, v in rows)
     return section("run", "How it was made", f"<dl>{listed}</dl>")
+
+
+def _likelihood(posterior: Posterior) -> str:
+    """Return the likelihood as the user wrote it, or what it came to where that was open."""
+    asked, taken = posterior.model.likelihood, type(posterior.resolved).__name__
+    return f"{taken}, chosen by {asked!r}" if asked.is_open else repr(asked)
 
 
 #: Settings that are counts; a seed is none.

@@ -24,14 +24,14 @@ from mixwood.store.zarr_array import (
     open_group,
 )
 
-__all__ = ["DrawArrays"]
+__all__ = ["DrawArrays", "draw_axes"]
 
 GROUP = "draws"
 #: How many draws of a scalar one file holds at least, and of the labels at most.
 DRAWS_AT_ONCE = 1024
 
 
-def _more_axes(prior: Prior, base_size: int) -> dict[str, tuple[int, ...]]:
+def draw_axes(prior: Prior, base_size: int) -> dict[str, tuple[int, ...]]:
     """Return the arrays that are kept beside the labels, and what axes they have beyond draws."""
     scalars = ("log_joint", "log_u", *map(prior.core_name, prior.random_parameters))
     arrays: dict[str, tuple[int, ...]] = dict.fromkeys(scalars, ())
@@ -74,7 +74,7 @@ class DrawArrays:
                 (*shape[:2], *more),
                 (1, length, *more),
             )
-            for name, more in _more_axes(prior, base_size).items()
+            for name, more in draw_axes(prior, base_size).items()
         }
         sync_folder(folder)
         return cls(labels, scalars)
@@ -84,7 +84,7 @@ class DrawArrays:
         """Return the arrays of a run, or raise a ValueError that names the file that is wrong."""
         expected = {
             name: Expected(("float64",), (chains, -1, *more))
-            for name, more in _more_axes(prior, base_size).items()
+            for name, more in draw_axes(prior, base_size).items()
         }
         expected["labels"] = Expected(LABEL_TYPES, (chains, -1, items))
         scalars = open_group(store, GROUP, expected)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
 import mixwood as mw
-from mixwood.cli.choosing import chosen
+from mixwood.cli.choosing import chosen, named
 from mixwood.cli.columns import select
 from mixwood.cli.messages import InputError
 from mixwood.readers import Loaded
@@ -23,14 +26,14 @@ WIDE = pd.DataFrame(RNG.normal(size=(20, 31)))
 @pytest.mark.parametrize(
     ("values", "likelihood", "reason"),
     [
-        (NUMBERS, mw.Gaussian, "all 3 columns are numbers"),
-        (NUMBERS[["a"]], mw.Gaussian, "one column"),
-        (WIDE, mw.DiagonalGaussian, "31 columns of numbers, more than 30"),
+        (NUMBERS, mw.AutoGaussian, "all 3 columns are numbers"),
+        (NUMBERS[["a"]], mw.AutoGaussian, "one column"),
+        (WIDE, mw.AutoGaussian, "all 31 columns are numbers"),
         (WITH_HOLES, mw.DiagonalGaussian, "missing"),
         (BITS, mw.Bernoulli, "0 or 1"),
         (BITS.astype(bool), mw.Bernoulli, "0 or 1"),
         (csr_array([[0, 3], [1, 0]]), mw.Multinomial, "sparse counts"),
-        (csr_array([[0, 3.5], [2, 0]]), mw.Gaussian, "all 2 columns"),
+        (csr_array([[0, 3.5], [2, 0]]), mw.AutoGaussian, "all 2 columns"),
     ],
 )
 def test_the_likelihood_fits_the_data(values, likelihood, reason):
@@ -38,6 +41,47 @@ def test_the_likelihood_fits_the_data(values, likelihood, reason):
     assert type(found) is likelihood
     assert reason in why
     found.check(taken)
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "expected", "reason"),
+    [
+        (NUMBERS, "learn", mw.AutoGaussian(), "all 3 columns are numbers"),
+        (NUMBERS, "data", mw.Gaussian(scale="data"), "all 3 columns are numbers"),
+        (NUMBERS, "paper", mw.Gaussian(scale="paper"), "all 3 columns are numbers"),
+        (WIDE, "data", mw.DiagonalGaussian(scale="data"), "31 columns of numbers, more than 30"),
+        (WITH_HOLES, "learn", mw.DiagonalGaussian(), "missing"),
+    ],
+)
+def test_a_scale_goes_to_the_likelihood_that_is_chosen(values, scale, expected, reason):
+    _, found, why = chosen(values, "x", leave_out=True, scale=scale)
+    assert found == expected
+    assert reason in why
+
+
+def test_a_scale_goes_to_the_parts_that_have_one():
+    table = NUMBERS.assign(d=["x", "y", "z", "z"] * 5)
+    _, found, _ = chosen(table, "x", leave_out=True, scale="data")
+    assert found.parts[("a", "b", "c")] == mw.Gaussian(scale="data")
+    assert found.parts["d"] == mw.Categorical()
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "scale", "message"),
+    [
+        (None, BITS, "data", "--scale data: Bernoulli has no scale"),
+        (None, BITS.assign(d=["x", "y", "z", "z"] * 5), "data", "Product has no scale"),
+        (None, WITH_HOLES, "paper", "DiagonalGaussian takes scale 'learn' or 'data', got 'paper'"),
+        (None, csr_array([[0, 3], [1, 0]]), "learn", "Multinomial has no scale"),
+        ("SphericalGaussian", NUMBERS, "paper", "SphericalGaussian takes scale 'learn' or 'data'"),
+        ("AutoGaussian", NUMBERS, "data", "AutoGaussian takes scale 'learn', got 'data'"),
+        ("Product", BITS, "data", "Product has no scale"),
+    ],
+)
+def test_a_scale_that_is_not_taken_is_refused(name, values, scale, message):
+    find = chosen if name is None else partial(named, name)
+    with pytest.raises(InputError, match=re.escape(message)):
+        find(values, "x", leave_out=True, scale=scale)
 
 
 @pytest.mark.parametrize(

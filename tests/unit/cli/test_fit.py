@@ -52,7 +52,8 @@ def test_every_format_is_clustered(mixwood, trees, quick, name):
     assert result.exit_code == 0, result.output
     outcome = json.loads(result.stdout)
     sparse_counts = name.endswith(("mtx", "txt"))
-    assert outcome["likelihood"] == ("Multinomial" if sparse_counts else "Gaussian")
+    gaussians = {"Gaussian", "DiagonalGaussian", "SphericalGaussian"}
+    assert outcome["likelihood"] in ({"Multinomial"} if sparse_counts else gaussians)
     assert (outcome["rows"], outcome["columns"]) == (36, 2)
     assert mw.load(outcome["folder"]).labels.shape == (2, 20, 36)
     assert outcome["report"] is None
@@ -75,7 +76,9 @@ def test_a_whole_run(mixwood, table, quick):
     assert result.exit_code == 0, result.output
     folder = Path("trees-run")
     assert {entry.name for entry in folder.iterdir()} >= {"report.html", "run.log", "input.json"}
-    assert "Gaussian (all 2 columns are numbers)" in result.stderr
+    assert "AutoGaussian (all 2 columns are numbers)" in result.stderr
+    assert re.search(r"^Structure: .* predict rows best", result.stdout, re.MULTILINE)
+    assert re.search(r"^ *width .*^ *nu ", result.stdout, re.MULTILINE | re.DOTALL)
     assert "Number of clusters" in result.stdout
     assert "Adjusted Rand index with 'kind': 1.000" in result.stdout
     assert "trees-run/report.html" in result.stdout
@@ -90,7 +93,7 @@ def test_a_whole_run(mixwood, table, quick):
 
 def test_the_draws_are_those_of_sample(mixwood, table, trees, quick):
     mixwood("fit", table, "--columns", "x,y2", *quick, "--no-report", "--prior", "DP")
-    model = mw.Mixture(mw.Gaussian(), mw.DirichletProcess())
+    model = mw.Mixture(prior=mw.DirichletProcess())
     X = trees[["x", "y2"]]
     expected = mw.sample(model, X, draws=20, warmup=10, chains=2, seed=1, progress=False)
     np.testing.assert_array_equal(mw.load("trees-run").labels, expected.labels)
@@ -140,6 +143,35 @@ def test_options_reach_the_run(mixwood, table, quick):
     assert posterior.settings["sampler"].startswith("SplitMerge")
     assert (posterior.settings["thin"], posterior.settings["init"]) == (2, "one")
     assert "as asked for" in result.stderr
+
+
+@pytest.mark.parametrize("scale", ["learn", "data", "paper"])
+def test_the_scale_reaches_the_likelihood(mixwood, table, quick, scale):
+    chosen = ["--likelihood", "gaussian", "--scale", scale, "--exclude", "kind", "--no-report"]
+    result = mixwood("fit", table, *quick, *chosen, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["likelihood"] == "Gaussian"
+    posterior = mw.load("trees-run")
+    assert posterior.model.likelihood == mw.Gaussian(scale=scale)
+    assert ("width" in posterior.summary().index) == (scale == "learn")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--scale", "wide"], "scale must be one of learn, data, paper, got 'wide'"),
+        (["--likelihood", "poisson", "--scale", "data"], "--scale data: Poisson has no scale"),
+        (
+            ["--likelihood", "diagonal-gaussian", "--scale", "paper"],
+            "--scale paper: DiagonalGaussian takes scale 'learn' or 'data', got 'paper'",
+        ),
+    ],
+)
+def test_a_scale_that_does_not_exist_is_refused(mixwood, table, quick, options, message):
+    result = mixwood("fit", table, "--exclude", "kind", *quick, *options)
+    assert result.exit_code == 2
+    assert message in re.sub(r"[\s│]+", " ", result.stderr)
+    assert not Path("trees-run").exists()
 
 
 def test_quiet_says_nothing(mixwood, table, quick):
@@ -220,7 +252,7 @@ BAD = {
     "no such column": (["trees.csv", "--columns", "x,z"], "no column 'z'.*x, y2, kind"),
     "no such label": (["trees.csv", "--label", "species"], "no column 'species'"),
     "nothing left": (["trees.csv", "--exclude", "*"], "no column is left"),
-    "no such likelihood": (["trees.csv", "--likelihood", "cauchy"], "must be one of gaussian"),
+    "no such likelihood": (["trees.csv", "--likelihood", "cauchy"], "must be one of auto-gaussian"),
     "no such prior": (["trees.csv", "--prior", "flat"], "must be one of nggp"),
     "no such sampler": (["trees.csv", "--sampler", "nuts"], "must be one of tree"),
     "no such start": (["trees.csv", "--init", "kmeans"], "must be one of ibhc"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.image import imread
+from scipy.sparse import csr_array
 from typer.testing import CliRunner
 
 import mixwood as mw
@@ -44,6 +45,18 @@ def small_experiment(n=40):
     model = mw.Mixture(mw.Gaussian(scale="paper"), mw.NGGP())
     case = Case("toy-nggp", "NGGP", X[:n], model, "on-top", arms)
     return Experiment("small", "Small", (case,), {}, scatter=(X[:n], truth[:n]))
+
+
+def test_the_base_measure_is_that_of_the_paper(monkeypatch):
+    """Nothing is learned: the paper fixed all of it."""
+    corpus = csr_array(np.eye(3, 4))  # the real one is not part of the project
+    monkeypatch.setattr(mw.datasets, "nips", lambda _: (corpus, np.array(list("abcd"))))
+    published = {"toy": mw.Gaussian(scale="paper"), "10k": mw.Gaussian(scale="paper")}
+    published["nips"] = mw.Multinomial(beta=0.1)
+    for experiment in (toy.experiment(), tenk.experiment(), nips.experiment()):
+        for case in experiment.cases:
+            assert case.model.likelihood == published[experiment.name]
+            assert case.model.likelihood.resolve(case.X).base_size == 0
 
 
 def made_run(joint, log_r=(-2.0, 1.0, 10), ess=5.0, seconds=0.1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mixwood as mw
@@ -278,3 +279,10 @@ def test_weighted_leaves_and_parts():
         post = sample(X, product, chains=1)
     assert np.isfinite(post.log_joint).all()
     assert np.isfinite(post.describe()["column 2 mean"]).all()
+
+
+def test_the_default_model_warns_of_what_it_leaves_out():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(total=X.sum(axis=1))
+    with pytest.warns(UserWarning, match="column 'total' is a combination of others"):
+        mw.sample(mw.Mixture(), table, draws=2, warmup=2, chains=1, seed=1, progress=False)

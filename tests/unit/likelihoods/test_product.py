@@ -363,3 +363,14 @@ def test_simulated_rows_have_all_columns():
     assert X.shape == (30, 3)
     assert len(labels) == 30
     assert np.all(X[:, :2].sum(axis=1) == 20)
+
+
+@pytest.mark.parametrize(
+    "kind", [mw.Gaussian, mw.DiagonalGaussian, mw.SphericalGaussian], ids=lambda kind: kind.__name__
+)
+def test_some_parts_may_be_fixed_while_others_learn(kind):
+    X = np.column_stack([np.random.default_rng(0).normal(size=(12, 2)), np.arange(12) % 2])
+    product = mw.Product({(0, 1): kind(scale="data"), 2: mw.Bernoulli()})
+    options = {"draws": 3, "warmup": 3, "chains": 1, "seed": 1, "progress": False}
+    post = mw.sample(mw.Mixture(product), X, **options)
+    assert list(post.base) == ["2: beta"]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+import mixwood as mw
 from mixwood.likelihoods import Gaussian
 from mixwood.plots.similarity import leaf_order
 from mixwood.priors import DirichletProcess
@@ -35,7 +36,9 @@ def test_trace_has_a_line_for_each_chain(make_posterior, name):
 
 def test_trace_knows_what_there_is(make_posterior):
     posterior = make_posterior(prior=DirichletProcess(alpha=1.0), chains=12)
-    with pytest.raises(ValueError, match="name must be one of n_clusters, log_joint, log_u, got"):
+    with pytest.raises(
+        ValueError, match=r"name must be one of n_clusters, log_joint, log_u\b.*, got"
+    ):
         posterior.plot_trace("alpha", ax=new_axes())
     assert posterior.plot_trace(ax=new_axes()).get_legend() is None  # too many chains for it
 
@@ -124,3 +127,17 @@ def test_new_axes_are_pyplots_and_given_ones_leave_it_alone(make_posterior):
     assert axes.get_figure().number in pyplot.get_fignums()
     pyplot.close(axes.get_figure())
     assert "matplotlib.pyplot" in sys.modules
+
+
+def test_trace_of_what_is_learned():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    options = {"draws": 5, "warmup": 5, "chains": 2, "seed": 1, "progress": False}
+    learned = mw.sample(mw.Mixture(mw.Gaussian()), X, **options)
+    lines = learned.plot_trace("width", ax=new_axes()).get_lines()
+    np.testing.assert_array_equal([line.get_ydata() for line in lines], learned.width)
+    assert learned.plot_trace("nu", ax=new_axes()).get_ylabel() == "nu"
+    fixed = mw.sample(mw.Mixture(mw.Gaussian(scale="data")), X, **options)
+    with pytest.raises(
+        ValueError, match="must be one of n_clusters, log_joint, log_u, alpha, sigma, log_alpha"
+    ):
+        fixed.plot_trace("width")

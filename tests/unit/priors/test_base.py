@@ -16,7 +16,7 @@ from mixwood.priors import Prior, PriorValues
 from mixwood.reference import log_kappa, psi
 from mixwood.reference.prediction import log_predictive_weights
 from mixwood.reference.priors import Parameters
-from mixwood.store.draw_store import scalar_names
+from mixwood.store.draw_store import draw_axes
 
 LOG_U = [-800.0, -3.0, 0.0, 2.5, 400.0, 4000.0]
 
@@ -116,7 +116,7 @@ def drawn(prior, **parameters):
         log_u=np.zeros((1, 2)),
         parameters=parameters,
         model=mw.Mixture(mw.Poisson(), prior),
-        resolved=mw.Poisson(rate=[1.0]),
+        resolved=mw.Poisson(shape=1.0, rate=[1.0]),
         X=None,
     )
 
@@ -127,7 +127,7 @@ def test_a_prior_names_its_parameters_itself():
     arguments = prior.core_arguments()
     assert arguments["start"] == {"alpha": 3.0, "sigma": -2.0, "theta": 0.0}
     assert (arguments["alpha"], arguments["sigma"]) == (None, (2.0, 1.0))
-    assert scalar_names(prior) == ("log_joint", "log_u", "sigma")
+    assert list(draw_axes(prior, 0)) == ["log_joint", "log_u", "sigma"]
     draws = drawn(prior, sigma=[[-0.25, -4.0]])
     np.testing.assert_array_equal(draws.prior_parameter("gamma"), [[0.25, 4.0]])
     np.testing.assert_array_equal(draws.prior_parameter("rate"), [[3.0, 3.0]])

@@ -104,6 +104,19 @@ def test_the_answer_is_there(page, posterior):
         assert quantity in page.text
 
 
+def test_the_learned_base_is_told_in_words(page, three_classes, without_pictures):
+    assert "The expected share of the variance that is within clusters is" in page.text
+    assert re.search("covariance.*: their variances differ by", page.text)
+    assert "predict rows best" not in page.text  # the user named the structure
+    left_open = fitted(three_classes, mw.AutoGaussian(), "open")
+    open_page = Page(render(left_open, About("x")))
+    assert left_open.settings["structure"][1:] in open_page.text
+    assert f"{type(left_open.resolved).__name__}, chosen by AutoGaussian()" in open_page.text
+    fixed = Page(render(fitted(three_classes, mw.Gaussian(scale="data"), "fixed"), About("x")))
+    assert "within clusters" not in fixed.text
+    assert "their variances differ" not in fixed.text
+
+
 def test_every_part_is_there_and_is_linked(page):
     sections = [attributes["id"] for attributes in page.all("section")]
     assert sections == ["answer", "clusters", "pictures", "hierarchy", "chains", "run"]
