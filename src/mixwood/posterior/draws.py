@@ -75,7 +75,7 @@ class Draws:
     >>> posterior = Draws(
     ...     labels=[[[0, 1, 0], [0, 0, 0]]], log_joint=[[-5.0, -6.0]], log_u=[[0.0, 1.0]],
     ...     parameters={}, model=Mixture(Poisson(), DirichletProcess(alpha=1.0)),
-    ...     resolved=Poisson(rate=[1.0]), X=None,
+    ...     resolved=Poisson(1.0, rate=[1.0]), X=None,
     ... )
     >>> posterior.n_clusters
     array([[2, 1]])

@@ -23,7 +23,7 @@ def group_counts(n: int) -> list[int]:
     Examples
     --------
     >>> group_counts(100)
-    [2, 3, 4, 6, 9, 13]
+    [2, 3, 4, 6, 9, 13, 19]
     """
     counts = [2]
     while counts[-1] < n // 5 and counts[-1] < 60:
