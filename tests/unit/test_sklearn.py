@@ -139,8 +139,8 @@ def test_parts_are_set_in_place_and_checked_first():
 
 def test_grid_search_reaches_the_parts():
     X, _ = groups()
-    given = mw.Gaussian()
-    for model in (short(prior=None), short(given)):
+    given = mw.Gaussian(scale="data", r=0.1)
+    for model in (short(mw.Gaussian(), prior=None), short(given)):
         search = GridSearchCV(
             model, {"likelihood__r": [0.1, 5.0], "prior__alpha": [1.0]}, cv=2, error_score="raise"
         )
