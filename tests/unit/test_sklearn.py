@@ -140,7 +140,7 @@ def test_parts_are_set_in_place_and_checked_first():
 def test_grid_search_reaches_the_parts():
     X, _ = groups()
     given = mw.Gaussian(scale="data", r=0.1)
-    for model in (short(mw.Gaussian(), prior=None), short(given)):
+    for model in (short(likelihood=None, prior=None), short(given)):
         search = GridSearchCV(
             model, {"likelihood__r": [0.1, 5.0], "prior__alpha": [1.0]}, cv=2, error_score="raise"
         )
@@ -148,7 +148,7 @@ def test_grid_search_reaches_the_parts():
         assert search.best_estimator_.likelihood.r == search.best_params_["likelihood__r"]
         assert search.best_estimator_.prior.alpha == 1.0
         assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
-    assert given.r is None  # the user's object is as it was
+    assert given.r == 0.1  # the user's object is as it was
 
 
 def test_pipeline():

@@ -19,6 +19,8 @@ __all__ = ["AutoGaussian"]
 
 #: Beyond this many columns a full covariance is not tried: too many numbers for the rows.
 MOST_FULL = 60
+#: Beyond this many, nothing is tried: a pilot would take longer than a run should wait.
+MOST_TRIED = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,8 @@ class AutoGaussian(Likelihood):
         independent then.
         """
         d = X.shape[1]
+        if d > MOST_TRIED:
+            return [DiagonalGaussian().resolve(X)]
         full = Gaussian().resolve(X) if d <= MOST_FULL else None
         if full is not None and (d == 1 or "combination" in full.left_out.values()):
             return [full]

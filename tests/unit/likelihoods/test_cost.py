@@ -19,7 +19,8 @@ def test_covariance_matrices_that_cannot_fit_are_refused(name):
     with pytest.raises(MemoryError, match=rf"{name} has 1,000,000 columns.* 7\.3 TiB .*Diagonal"):
         mw.Gaussian().fitted_to(WIDE, name=name)
     with pytest.raises(MemoryError, match=r"X has 1,000,000 columns"):
-        mw.sample(mw.Mixture(), WIDE, progress=False)
+        mw.sample(mw.Mixture(mw.Gaussian()), WIDE, progress=False)
+    assert len(mw.AutoGaussian().candidates(WIDE[:, :1000])) == 1  # nothing is tried
 
 
 def test_it_is_the_memory_there_is_that_counts(monkeypatch):
