@@ -9,9 +9,9 @@ from scipy.stats import gamma, ks_2samp, kstest, truncnorm
 import mixwood as mw
 from mixwood.hyper import Beta, Gamma, LogNormal
 from mixwood.likelihoods import learned_scale
-from mixwood.likelihoods.learned import LearnedScale
+from mixwood.likelihoods.learned import LearnedScale, centre_spread
 from mixwood.likelihoods.learned_scale import draw_expected_covariance, floor_matrix
-from mixwood.likelihoods.spread import rounding_steps
+from mixwood.likelihoods.spread import rounding
 from mixwood.store.json_codec import decode, encode
 
 GAUSSIANS = [mw.Gaussian, mw.DiagonalGaussian, mw.SphericalGaussian]
@@ -77,7 +77,7 @@ def test_a_round_cluster_follows_a_change_of_all_units():
     ],
 )
 def test_rounding_steps(column, step):
-    found = rounding_steps(np.array(column)[:, None])[0]
+    found = rounding(np.array(column)[:, None]).steps[0]
     assert found == pytest.approx(step)
 
 
@@ -101,10 +101,10 @@ def test_the_floor_of_rounded_data_is_what_rounding_makes():
     full = np.diag(mw.Gaussian().resolve(coarse).scale.floor)
     each = mw.DiagonalGaussian().resolve(coarse).scale.floor
     for floor in (full, each):
-        assert floor[0] == pytest.approx(1 / 12, rel=0.05)
+        assert floor[0] == pytest.approx(1 / (2 * np.pi), rel=0.05)
         assert floor[1] == pytest.approx(1e-6 * coarse[:, 1].var(ddof=1), rel=0.01)
     both = mw.SphericalGaussian().resolve(coarse).scale.floor
-    assert both == pytest.approx(1 / 24, rel=0.05)
+    assert both == pytest.approx(1 / (4 * np.pi), rel=0.05)
 
 
 @pytest.mark.parametrize("kind", GAUSSIANS)
@@ -357,7 +357,7 @@ def test_the_core_has_the_same_density_as_with_the_same_base_fixed(kind, r, seed
     nu = float(drawn["nu"])
     scale = drawn["covariance" if kind is mw.Gaussian else "variance"]
     scale = scale * (nu - (4 if kind is mw.Gaussian else 2))
-    tied = float(learned.base_width(base)) / 20
+    tied = float(learned.base_width(base)) / centre_spread(len(learned.mean))
     used = tied if r is None else float(drawn.get("r", 0.3))
     fixed = kind(r=used, nu=nu, mean=learned.mean, scale=scale)
     some = np.arange(11)
