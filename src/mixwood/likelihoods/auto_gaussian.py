@@ -65,7 +65,7 @@ class AutoGaussian(Likelihood):
         full = Gaussian().resolve(X) if d <= MOST_FULL else None
         if full is not None and (d == 1 or "combination" in full.left_out.values()):
             return [full]
-        few = [DiagonalGaussian().resolve(X), SphericalGaussian().resolve(X)]
+        few: list[Likelihood] = [DiagonalGaussian().resolve(X), SphericalGaussian().resolve(X)]
         return few if full is None else [full, *few]
 
     def stands_for(self, other: Likelihood) -> bool:

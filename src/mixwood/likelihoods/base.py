@@ -74,6 +74,9 @@ class Likelihood(Settable, ABC):
     #: whether it stands for several others, its `candidates`, one of which data decide on
     is_open: ClassVar[bool] = False
 
+    #: what its clusters have, in a few words, where it is one of several that come into question
+    in_words: ClassVar[str] = ""
+
     #: whether a change of the units of single columns leaves the clusters as they are
     follows_units: ClassVar[bool] = True
 

@@ -18,28 +18,24 @@ from mixwood.likelihoods.dependence import (
     whole_rows,
     whole_variances,
 )
-from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
+from mixwood.likelihoods.fixed_scale import variance_factor
+from mixwood.likelihoods.gaussian import vector
 from mixwood.likelihoods.learned import (
     C0,
     LearnedScale,
     base_of_clusters,
     centre_spread,
-    is_learned,
 )
+from mixwood.likelihoods.learned_base import LearnsVariances
 from mixwood.likelihoods.learned_scale import (
-    above_ties,
     check_learned,
     check_nu_of_variances,
     check_r_and_nu,
-    draw_expected_variances,
-    effective_rows,
     explicit_r_and_nu,
     laws,
     learned_variances,
     learns,
-    log_tail,
     scalars_learned,
-    start_grid,
 )
 from mixwood.likelihoods.spread import (
     Rounding,
@@ -56,7 +52,7 @@ __all__ = ["DiagonalGaussian"]
 
 
 @dataclass(frozen=True, eq=False)
-class DiagonalGaussian(KeepsColumns, Likelihood):
+class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
     """Gaussian clusters with independent columns; missing entries (NaN) are skipped.
 
     The variances that clusters are expected to have in each column are learned along with the
@@ -119,6 +115,7 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
     scales = ("learn", "data")
     skips_missing = True
     continuous = True
+    in_words = "diagonal covariances"
 
     def __post_init__(self) -> None:
         r, nu = check_r_and_nu(self.r, self.nu, self.scale)
@@ -186,7 +183,7 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
                 own = kept_entries(variances, kept)
                 scale = learned_variances(own, rounding(kept_entries(X, kept)), kept)
             else:
-                scale = variances * SCALE_FRACTION * max(nu - 2, 1.0)
+                scale = variances * variance_factor(nu)
         if not np.all(np.isfinite(mean)):
             raise ValueError("X is too large: its column means overflow; rescale X")
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
@@ -200,7 +197,7 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
             if scale == "learn":
                 scale = learned_variances(np.ones(width), Rounding.none(width))
             else:
-                scale = np.full(width, SCALE_FRACTION * max(nu - 2, 1.0))
+                scale = np.full(width, variance_factor(nu))
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
 
     def _standard(self, X: Data) -> FloatArray:
@@ -219,19 +216,13 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
             return _core.diagonal_gaussian(warn_of_tiny_scale(standard), self.r, self.nu)
         return _core.diagonal_gaussian_learned(
             warn_of_far_rows(standard),
-            self._floor(),
-            self._tie_floor(),
+            self.scale.floor / self._squares,
+            self.scale.tie_floor / self._squares,
             C0,
             centre_spread(len(self.centre)),
             *laws(self.r, self.nu),
             self.start_base(),
         )
-
-    def _tie_floor(self) -> FloatArray:
-        return np.asarray(self.scale.tie_floor / self._squares)
-
-    def _floor(self) -> FloatArray:
-        return np.asarray(self.scale.floor / self._squares)
 
     def row_constants(self, X: Data) -> FloatArray:
         """Return the log Jacobian of the units, over each row's present entries.
@@ -242,57 +233,9 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
         present = np.isfinite(self.own_entries(X))
         return np.asarray(-0.5 * present @ np.log(self._squares))
 
-    @property
-    def base_size(self) -> int:
-        """The logs of each column's expected variance, of ``nu - 2`` and of `r`."""
-        return len(self.centre) + 2 if learns(self.scale) else 0
-
-    def start_base(self) -> FloatArray:
-        """Return where a chain starts: a fifth of the data's variances."""
-        return self._packed(None)
-
-    def start_bases(self) -> FloatArray:
-        """Return starts of several widths, at a small and a large `nu`, all above the floor."""
-        start = self.start_base()
-        if not len(start):
-            return start[None]
-        least = np.log(self._floor()) + 0.01
-        found = []
-        for share, excess in start_grid(self.nu):
-            base = start.copy()
-            base[:-2] = np.maximum(base[:-2] + np.log(share), least)
-            base[-2] = base[-2] if excess is None else excess
-            found.append(self._above_ties(base))
-        return np.array(found)
-
     def start_points(self, X: Data) -> list[FloatArray]:
         """Return the rows in units of the data's deviations."""
         return [np.nan_to_num(self._standard(X))]
-
-    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
-        """Return that of the logs of Gamma variables."""
-        rows = effective_rows(n, clusters, float(np.exp(base[-2])) + 2) + 3
-        return -len(self.centre) / 2 * float(np.log(rows / 2))
-
-    def draw_base(self, rng: np.random.Generator) -> FloatArray:
-        """Draw from the hyperprior."""
-        return self._packed(rng)
-
-    def _packed(self, rng: np.random.Generator | None) -> FloatArray:
-        if not learns(self.scale):
-            return np.empty(0)
-        floor = self._floor()
-        shares = np.full(len(floor), C0) if rng is None else draw_expected_variances(floor, rng)
-        return self._above_ties(np.array([*np.log(shares), *log_tail(self.r, self.nu, 2, rng)]))
-
-    def _above_ties(self, base: FloatArray) -> FloatArray:
-        """Return a base measure, moved if need be so that ``psi`` is above its floor."""
-        needed = float(np.max(self._tie_floor() / np.exp(base[:-2] + base[-2])))
-
-        def grown(base: FloatArray, by: float) -> FloatArray:
-            return np.concatenate([base[:-2] + np.log(by), base[-2:]])
-
-        return above_ties(base, needed, self.nu, grown)
 
     def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the expected variances (..., d), in units, ``nu - 2`` and `r`, (..., d or 1)."""
@@ -307,14 +250,6 @@ class DiagonalGaussian(KeepsColumns, Likelihood):
         shares, excess, r = self._unpacked(base)
         scalars = scalars_learned(self.r, self.nu, r[..., 0], excess[..., 0], 2)
         return {"variance": whole_variances(shares * self._squares, self.kept), **scalars}
-
-    def base_width(self, base: FloatArray) -> FloatArray | None:
-        """Return the share of the variance that is within clusters, the mean over columns."""
-        return np.exp(base[..., :-2]).mean(axis=-1) if learns(self.scale) else None
-
-    def base_excess(self, base: FloatArray) -> FloatArray | None:
-        """Return ``nu' = nu - 2`` where it is sampled."""
-        return np.exp(base[..., -2]) if is_learned(self.nu) else None
 
     @property
     def statistic_size(self) -> int:

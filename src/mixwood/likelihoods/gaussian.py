@@ -19,6 +19,7 @@ from mixwood.likelihoods.dependence import (
     whole_covariance,
     whole_rows,
 )
+from mixwood.likelihoods.fixed_scale import data_scale, paper_scale, standard_scale
 from mixwood.likelihoods.learned import (
     C0,
     LearnedScale,
@@ -26,24 +27,19 @@ from mixwood.likelihoods.learned import (
     centre_spread,
     is_learned,
 )
+from mixwood.likelihoods.learned_base import LearnsCovariance
 from mixwood.likelihoods.learned_scale import (
-    above_ties,
     check_learned,
     check_r_and_nu,
-    draw_expected_covariance,
-    effective_rows,
     explicit_r_and_nu,
     laws,
     learned_covariance,
     learns,
-    log_tail,
     scalars_learned,
-    start_grid,
 )
 from mixwood.likelihoods.spread import (
     Rounding,
     rounding,
-    sample_covariance,
     shrunk_covariance,
     warn_of_far_rows,
     warn_of_tiny_scale,
@@ -52,32 +48,11 @@ from mixwood.likelihoods.spread import (
 if TYPE_CHECKING:
     from mixwood import _core
 
-__all__ = ["SCALE_FRACTION", "Gaussian"]
-
-#: ``scale="data"`` expects a cluster to have this fraction of the data's variance; with a full
-#: covariance more, if that is needed to fill one of this many cells of equal volume. Chosen by the
-#: study in benchmarks/study_fixed.py.
-SCALE_FRACTION = 0.1
-SCALE_CELLS = 20
-
-
-def cell_fraction(d: int) -> float:
-    """Return which fraction of the data's variance a cluster with a full covariance has.
-
-    A cell of ``1/20`` of the data's volume is ``20^(-1/d)`` as wide as the data. With many
-    columns that is nearly as wide: clusters differ a little in each of them. A prior that
-    expects less takes such clusters apart, row by row.
-
-    Examples
-    --------
-    >>> [round(cell_fraction(d), 2) for d in (1, 2, 3, 5, 20)]
-    [0.1, 0.1, 0.14, 0.3, 0.74]
-    """
-    return max(SCALE_FRACTION, float(SCALE_CELLS ** (-2 / d)))
+__all__ = ["Gaussian"]
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(KeepsColumns, Likelihood):
+class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
     """Gaussian clusters with full covariances, under a Normal-Wishart prior.
 
     What a cluster's mean and covariance are expected to be (the base measure) is learned along
@@ -145,6 +120,7 @@ class Gaussian(KeepsColumns, Likelihood):
     scale: Any = "learn"
     scales = ("learn", "data", "paper")
     continuous = True
+    in_words = "full covariances"
 
     def __post_init__(self) -> None:
         r, nu = check_r_and_nu(self.r, self.nu, self.scale)
@@ -214,7 +190,7 @@ class Gaussian(KeepsColumns, Likelihood):
                 own = kept_entries(X, kept)
                 scale = learned_covariance(shrunk_covariance(own), rounding(own), kept)
             else:
-                scale = _paper_scale(X) if scale == "paper" else _data_scale(X, nu)
+                scale = paper_scale(X) if scale == "paper" else data_scale(X, nu)
         mean = X.mean(axis=0) if self.mean is None else self.mean
         if not np.all(np.isfinite(mean)):
             raise ValueError("X is too large: its column means overflow; rescale X")
@@ -228,7 +204,7 @@ class Gaussian(KeepsColumns, Likelihood):
             if scale == "learn":
                 scale = learned_covariance(np.eye(width), Rounding.none(width))
             else:
-                scale = np.eye(width) * _expected_covariance_factor(nu, width)
+                scale = standard_scale(nu, width)
         mean = np.zeros(width) if self.mean is None else self.mean
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
 
@@ -274,107 +250,20 @@ class Gaussian(KeepsColumns, Likelihood):
         assert isinstance(X, np.ndarray)
         return np.full(X.shape[0], -float(np.sum(np.log(self._units()))))
 
-    @property
-    def base_size(self) -> int:
-        """A triangle of the expected covariance, the logs of ``nu - d - 1`` and of `r`."""
-        d = len(self.centre)
-        return d * (d + 1) // 2 + 2 if learns(self.scale) else 0
-
-    def start_base(self) -> FloatArray:
-        """Return where a chain starts: a fifth of the data's covariance."""
-        return self._packed(None)
-
-    def start_bases(self) -> FloatArray:
-        """Return starts of several widths, at a small and a large `nu`, all above the floor."""
-        start = self.start_base()
-        if not len(start):
-            return start[None]
-        spread, floor = self._in_units(self._matrix), self._in_units(self.scale.floor)
-        found = []
-        for share, excess in start_grid(self.nu):
-            if np.linalg.eigvalsh(share * C0 * spread - floor)[0] <= 0:
-                continue
-            base = start.copy()
-            base[:-2] *= share
-            base[-2] = base[-2] if excess is None else excess
-            found.append(self._above_ties(base))
-        return np.array(found)
-
     def start_points(self, X: Data) -> list[FloatArray]:
         """Return the rows in units of the columns' deviations, and in those of the covariance."""
         standard = self._standard(X)
         factor = np.linalg.cholesky(self._in_units(self._matrix))
         return [standard, np.linalg.solve(factor, standard.T).T]
 
-    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
-        """Return that of a Wishart distribution of as many degrees as there is information."""
-        expected, excess, _ = self._unpacked(base)
-        d = len(expected)
-        rows = effective_rows(n, clusters, float(excess) + d + 1) + d + 2
-        determinant = float(np.linalg.slogdet(expected)[1])
-        return (d + 1) / 2 * determinant - d * (d + 1) / 4 * float(np.log(rows / 2))
-
-    def draw_base(self, rng: np.random.Generator) -> FloatArray:
-        """Draw from the hyperprior."""
-        return self._packed(rng)
-
-    def _packed(self, rng: np.random.Generator | None) -> FloatArray:
-        if not learns(self.scale):
-            return np.empty(0)
-        spread, floor = self._in_units(self._matrix), self._in_units(self.scale.floor)
-        expected = C0 * spread if rng is None else draw_expected_covariance(spread, floor, rng)
-        column, row = np.triu_indices(len(spread))  # the lower triangle, column by column
-        tail = log_tail(self.r, self.nu, len(self.mean) + 1, rng)  # nu is that of all columns
-        base = np.array([*expected[row, column], *tail])
-        return self._above_ties(base)
-
-    def _above_ties(self, base: FloatArray) -> FloatArray:
-        """Return a base measure, moved if need be so that ``Psi`` is above its floor."""
-        expected, excess, _ = self._unpacked(base)
-        floor = self._in_units(self.scale.tie_floor)
-        if not floor.any():
-            return base
-        factor = np.linalg.cholesky(excess * expected)
-        inner = np.linalg.solve(factor, np.linalg.solve(factor, floor).T)
-        needed = float(np.linalg.eigvalsh((inner + inner.T) / 2)[-1])
-
-        def grown(base: FloatArray, by: float) -> FloatArray:
-            return np.concatenate([base[:-2] * by, base[-2:]])
-
-        return above_ties(base, needed, self.nu, grown)
-
-    def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the expected covariance (..., d, d), in units, ``nu - d - 1`` and `r`."""
-        d = len(self.centre)
-        expected = np.zeros((*base.shape[:-1], d, d))
-        column, row = np.triu_indices(d)
-        expected[..., row, column] = expected[..., column, row] = base[..., :-2]
-        r = self._share(base) / centre_spread(d) if self.r is None else np.exp(base[..., -1])
-        return expected, np.exp(base[..., -2]), r
-
     def base_draws(self, base: FloatArray) -> Parameters:
         """Return the expected ``covariance`` (..., d, d), and ``nu`` and ``r`` if sampled."""
         if not learns(self.scale):
             return {}
-        units, (expected, excess, r) = self._units(), self._unpacked(base)
+        units, (expected, excess, r) = self._units(), self.unpacked(base)
         scalars = scalars_learned(self.r, self.nu, r, excess, len(self.mean) + 1)
         covariance = whole_covariance(expected * np.outer(units, units), self.kept)
         return {"covariance": covariance, **scalars}
-
-    def base_width(self, base: FloatArray) -> FloatArray | None:
-        """Return ``tr(S^-1 Omega)/d``: the share of the variance that is within clusters."""
-        return self._share(base) if learns(self.scale) else None
-
-    def base_excess(self, base: FloatArray) -> FloatArray | None:
-        """Return ``nu' = nu - d - 1`` where it is sampled."""
-        return np.exp(base[..., -2]) if is_learned(self.nu) else None
-
-    def _share(self, base: FloatArray) -> FloatArray:
-        d = len(self.centre)
-        column, row = np.triu_indices(d)
-        weights = np.linalg.inv(self._in_units(self._matrix))[row, column]
-        weights[row != column] *= 2
-        return np.asarray(base[..., :-2] @ weights / d)
 
     @property
     def statistic_size(self) -> int:
@@ -403,7 +292,7 @@ class Gaussian(KeepsColumns, Likelihood):
         n, centre = statistics[:, :1], statistics[:, 1 : 1 + d]
         # Psi_n in units of the rows; the triangle of the scatter comes column by column
         if learns(self.scale):
-            expected, excess, tied = self._unpacked(base_of_clusters(base, len(n), self.base_size))
+            expected, excess, tied = self.unpacked(base_of_clusters(base, len(n), self.base_size))
             scale, nu, r = excess[:, None, None] * expected, excess + d + 1, tied[:, None]
         else:
             scale = np.tile(self._in_units(self.scale), (len(n), 1, 1))
@@ -471,27 +360,6 @@ def _positive_definite(value: Any) -> FloatArray:
     except np.linalg.LinAlgError:
         raise ValueError("scale must be positive definite") from None
     return array
-
-
-def _expected_covariance_factor(nu: float, d: int) -> float:
-    """Return the factor of S in Psi; where nu is too small for an expectation, as if at d + 2."""
-    return cell_fraction(d) * max(nu - d - 1, 1.0)
-
-
-def _data_scale(X: FloatArray, nu: float) -> FloatArray:
-    return shrunk_covariance(X) * _expected_covariance_factor(nu, X.shape[1])
-
-
-def _paper_scale(X: FloatArray) -> FloatArray:
-    d = X.shape[1]
-    S = sample_covariance(X)
-    sign, log_determinant = np.linalg.slogdet(S)
-    if sign <= 0 or not np.isfinite(log_determinant):
-        raise ValueError(
-            "scale='paper' needs an invertible sample covariance; "
-            "use scale='data', or drop constant and redundant columns of X"
-        )
-    return np.asarray(S / np.exp((np.log(10) + log_determinant) / d))
 
 
 def _inverse_wishart_factor(

@@ -11,28 +11,24 @@ from mixwood._support.checks import positive_number, shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
-from mixwood.likelihoods.gaussian import SCALE_FRACTION, vector
+from mixwood.likelihoods.fixed_scale import variance_factor
+from mixwood.likelihoods.gaussian import vector
 from mixwood.likelihoods.learned import (
     C0,
     LearnedScale,
     base_of_clusters,
     centre_spread,
-    is_learned,
 )
+from mixwood.likelihoods.learned_base import LearnsVariances
 from mixwood.likelihoods.learned_scale import (
-    above_ties,
     check_learned,
     check_nu_of_variances,
     check_r_and_nu,
-    draw_expected_variances,
-    effective_rows,
     explicit_r_and_nu,
     laws,
     learned_variance,
     learns,
-    log_tail,
     scalars_learned,
-    start_grid,
 )
 from mixwood.likelihoods.spread import (
     refuse_extreme_spread,
@@ -49,7 +45,7 @@ __all__ = ["SphericalGaussian"]
 
 
 @dataclass(frozen=True, eq=False)
-class SphericalGaussian(Likelihood):
+class SphericalGaussian(LearnsVariances, Likelihood):
     """Gaussian clusters with one variance for all columns.
 
     The variance that clusters are expected to have is learned along with the clusters by default.
@@ -105,6 +101,7 @@ class SphericalGaussian(Likelihood):
     scale: Any = "learn"
     scales = ("learn", "data")
     continuous = True
+    in_words = "round clusters"
     follows_units = False
 
     def __post_init__(self) -> None:
@@ -147,7 +144,7 @@ class SphericalGaussian(Likelihood):
             if scale == "learn":
                 scale = learned_variance(float(variance), rounding(X).steps, row_copies(X))
             else:
-                scale = float(variance) * SCALE_FRACTION * max(nu - 2, 1.0)
+                scale = float(variance) * variance_factor(nu)
         if not np.all(np.isfinite(mean)):
             raise ValueError("X is too large: its column means overflow; rescale X")
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
@@ -161,7 +158,7 @@ class SphericalGaussian(Likelihood):
             if scale == "learn":
                 scale = learned_variance(1.0, np.zeros(width))
             else:
-                scale = SCALE_FRACTION * max(nu - 2, 1.0)
+                scale = variance_factor(nu)
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
 
     @property
@@ -194,57 +191,9 @@ class SphericalGaussian(Likelihood):
         assert isinstance(X, np.ndarray)
         return np.full(X.shape[0], -0.5 * X.shape[1] * np.log(self._square))
 
-    @property
-    def base_size(self) -> int:
-        """The logs of the expected variance, of ``nu - 2`` and of `r`."""
-        return 3 if learns(self.scale) else 0
-
-    def start_base(self) -> FloatArray:
-        """Return where a chain starts: a fifth of the data's variance."""
-        return self._packed(None)
-
-    def start_bases(self) -> FloatArray:
-        """Return starts of several widths, at a small and a large `nu`, all above the floor."""
-        start = self.start_base()
-        if not len(start):
-            return start[None]
-        least = np.log(self.scale.floor / self._square) + 0.01
-        found = []
-        for share, excess in start_grid(self.nu):
-            base = start.copy()
-            base[:-2] = np.maximum(base[:-2] + np.log(share), least)
-            base[-2] = base[-2] if excess is None else excess
-            found.append(self._above_ties(base))
-        return np.array(found)
-
     def start_points(self, X: Data) -> list[FloatArray]:
         """Return the rows in units of the data's deviations."""
         return [np.asarray((X - self.mean) / np.sqrt(self._square))]
-
-    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
-        """Return that of the logs of Gamma variables."""
-        rows = effective_rows(n, clusters, float(np.exp(base[-2])) + 2) + 3
-        return -0.5 * float(np.log(rows / 2))
-
-    def draw_base(self, rng: np.random.Generator) -> FloatArray:
-        """Draw from the hyperprior."""
-        return self._packed(rng)
-
-    def _packed(self, rng: np.random.Generator | None) -> FloatArray:
-        if not learns(self.scale):
-            return np.empty(0)
-        floor = self.scale.floor / self._square
-        share = C0 if rng is None else draw_expected_variances(floor, rng)
-        return self._above_ties(np.array([np.log(share), *log_tail(self.r, self.nu, 2, rng)]))
-
-    def _above_ties(self, base: FloatArray) -> FloatArray:
-        """Return a base measure, moved if need be so that ``psi`` is above its floor."""
-        needed = float(np.max(self.scale.tie_floor / self._square / np.exp(base[:-2] + base[-2])))
-
-        def grown(base: FloatArray, by: float) -> FloatArray:
-            return np.concatenate([base[:-2] + np.log(by), base[-2:]])
-
-        return above_ties(base, needed, self.nu, grown)
 
     def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the expected variance, in units, ``nu - 2`` and `r`."""
@@ -258,14 +207,6 @@ class SphericalGaussian(Likelihood):
         share, excess, r = self._unpacked(base)
         scalars = scalars_learned(self.r, self.nu, r, excess, 2)
         return {"variance": share * self._square, **scalars}
-
-    def base_width(self, base: FloatArray) -> FloatArray | None:
-        """Return the share of the variance that is within clusters."""
-        return np.exp(base[..., 0]) if learns(self.scale) else None
-
-    def base_excess(self, base: FloatArray) -> FloatArray | None:
-        """Return ``nu' = nu - 2`` where it is sampled."""
-        return np.exp(base[..., -2]) if is_learned(self.nu) else None
 
     @property
     def statistic_size(self) -> int:

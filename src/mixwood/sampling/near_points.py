@@ -1,4 +1,8 @@
-"""Groups of near points: partitions from which chains may start."""
+"""Groups of near points: partitions from which chains may start.
+
+By hand, since chains start in threads: scipy's ``kmeans2`` warns about groups that run empty, which
+is nothing to worry about here, and warnings cannot be silenced in one thread alone.
+"""
 
 from __future__ import annotations
 

@@ -30,12 +30,6 @@ WARMUP, DRAWS = 20, 20
 #: By how much, per column, a likelihood must predict better whose answer depends on the units of
 #: the columns: a change of units must not change the answer for next to nothing.
 CLEARLY = 0.02
-#: In words.
-NAMES = {
-    "Gaussian": "full covariances",
-    "DiagonalGaussian": "diagonal covariances",
-    "SphericalGaussian": "round clusters",
-}
 
 
 class Structure(NamedTuple):
@@ -62,20 +56,20 @@ def best_structure(
         That of the run.
     """
     if len(candidates) == 1:
-        return Structure(candidates[0], f"{_name(candidates[0])}: there is nothing to choose")
+        return Structure(candidates[0], f"{candidates[0].in_words}: there is nothing to choose")
     own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2**32 - 1))
     rows = some_rows(X, own)
     scores = np.array([_mean_log_prediction(model, one, rows, own) for one in candidates])
     handicaps = [0.0 if one.follows_units else CLEARLY * X.shape[1] for one in candidates]
     order = np.argsort(handicaps - scores, kind="stable")
-    first, *others = [f"{_name(candidates[k])} {scores[k]:.2f}" for k in order]
-    reason = f"{_name(candidates[order[0]])} predict rows best, by log density per row: {first}"
-    return Structure(candidates[order[0]], "; ".join([reason, *others]))
-
-
-def _name(likelihood: Likelihood) -> str:
-    kind = type(likelihood).__name__
-    return NAMES.get(kind, kind)
+    taken = candidates[order[0]]
+    told = []
+    for k in order:
+        told.append(f"{candidates[k].in_words} {scores[k]:.2f}")
+        if scores[k] > scores[order[0]]:
+            told[-1] += " (not enough for what depends on units)"
+    reason = f"{taken.in_words} predict rows best, by log density per row: {'; '.join(told)}"
+    return Structure(taken, reason)
 
 
 def _mean_log_prediction(
