@@ -71,17 +71,19 @@ MANY = {
 
 # learned base measures that can be integrated on a grid
 LEARNED = {
-    "gaussian": (mw.Gaussian(), [[0.1], [0.5], [2.1], [1.7], [-0.9]]),
+    # With nu and the tie of r both free there are more parameters than a grid can hold.
+    "gaussian": (mw.Gaussian(nu=9.0), [[0.1], [0.5], [2.1], [1.7], [-0.9]]),
+    "gaussian-free-nu": (mw.Gaussian(r=0.1), [[0.1], [0.5], [2.1], [1.7], [-0.9]]),
     "gaussian-free-r": (
         mw.Gaussian(r=mw.hyper.Gamma(1, 10), nu=9.0),
         [[0.1], [0.5], [2.1], [1.7], [-0.9]],
     ),
     "diagonal": (
-        mw.DiagonalGaussian(),
+        mw.DiagonalGaussian(nu=6.0),
         [[0.1, HOLE], [-0.3, 1.9], [2.1, 0.2], [HOLE, -0.8]],
     ),
     "spherical": (
-        mw.SphericalGaussian(),
+        mw.SphericalGaussian(nu=6.0),
         [[0.1, 0.4], [-0.3, 1.9], [2.1, 0.2], [1.7, -0.8], [0.9, 1.1]],
     ),
     "multinomial": (
@@ -92,7 +94,7 @@ LEARNED = {
     "categorical": (mw.Categorical(), [[0, 2], [1, 1], [0, HOLE], [2, 0], [0, 2]]),
     "poisson": (mw.Poisson(), [[0, 3], [4, 1], [HOLE, 2], [6, 0], [1, 5]]),
     "product": (
-        mw.Product({0: mw.SphericalGaussian(), 1: mw.Categorical(), 2: mw.Poisson(shape=2.0)}),
+        mw.Product({0: mw.SphericalGaussian(r=0.1), 1: mw.Categorical(), 2: mw.Poisson(shape=2.0)}),
         [[0.1, 1, 3], [1.7, 0, 0], [HOLE, 2, 1], [-0.3, 0, 4], [0.9, HOLE, 2]],
     ),
 }

@@ -44,7 +44,7 @@ def test_every_sampler_is_exact(family, sampler, prior, seed):
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_rounded_values_keep_the_base_above_its_floor(sampler, seed):
-    model = mw.Mixture(mw.Gaussian(), MANY["nggp-random"])
+    model = mw.Mixture(mw.Gaussian(r=0.1), MANY["nggp-random"])
     X = [[0.0], [0.0], [1.0], [3.0]]
     result = goodness_of_fit(model, X, SAMPLERS[sampler], replicates=6000, iterations=3, seed=seed)
     assert result.passed(), result

@@ -144,7 +144,7 @@ def test_the_update_leaves_the_joint_law(likelihood, seed):
 
 @pytest.mark.long
 @pytest.mark.parametrize("likelihood", [GAUSSIAN, LOOSE, TIES], ids=["free", "loose", "ties"])
-@pytest.mark.parametrize("update", ["slice_size", "move_shape", "update"])
+@pytest.mark.parametrize("update", ["slice_size", "slice_r", "move_shape", "update"])
 @pytest.mark.usefixtures("exact_draws")
 def test_updates_leave_the_joint_law_in_the_long_run(update, likelihood, fresh_seed):
     step = of_twin if update == "update" else one_step(update)
@@ -184,6 +184,12 @@ MUTATIONS = {
         lambda _: lambda *_: 0.0,
         "move_shape",
         HIGH_FLOOR,
+    ),
+    "the tie of r ignores its law": (
+        "_log_hyperprior",
+        lambda right: lambda self, scale: right(self, scale._replace(log_r=0.0)),
+        "slice_r",
+        LOOSE,
     ),
     "nu ignores the floor of ties": ("floors", only_the_first_floor, "slice_nu", TIES),
     "the size ignores the floor of ties": (

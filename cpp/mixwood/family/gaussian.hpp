@@ -32,11 +32,11 @@ namespace mixwood {
 
 // What a learned base measure is drawn from:
 //
-//   Omega ~ Wishart_d(degrees, fraction R / degrees),    r = tr(R^-1 Omega) / (d tau),
+//   Omega ~ Wishart_d(degrees, fraction R / degrees),    r = f tr(R^-1 Omega) / (d tau),
 //   on Omega >= floor and Psi = nu' Omega >= tie_floor.
 //
 // R is the covariance of all rows. Without floors, clusters of tied values would be worth any
-// price. nu and r are those of nu' and of r, which may be tied.
+// price. nu and r are the laws of nu' and of r, or of f where r is tied to Omega.
 struct GaussianHyper {
   std::vector<double> spread_inverse, floor, tie_floor;  // R^-1 and the floors, d x d
   double fraction, degrees, tau;

@@ -1,6 +1,7 @@
 // The learned base measure of Gaussian clusters and its update given the clusters:
 //
-// 1. ln nu' by slice, of sum_k log P(X_k) and its hyperprior; ln r likewise where it has one;
+// 1. ln nu' by slice, of sum_k log P(X_k) and its hyperprior; ln r likewise, or where r is tied to
+//    Omega the factor by which it differs;
 // 2. the size of Omega by slice: Omega -> e^l Omega has Jacobian e^(l d(d+1)/2);
 // 3. Omega row by row. With Lambda_k ~ Wishart(nu + n_k, Psi_k^-1), drawn for every cluster and
 //    then forgotten, and r aside, Omega is Wishart with
@@ -46,9 +47,9 @@ inline void Gaussian::set_base(const double* base) {
   const double* entry = base_.data();
   for (int j = 0; j < d_; ++j)
     for (int i = j; i < d_; ++i) psi_[j * d_ + i] = psi_[i * d_ + j] = *entry++;
-  r_ = hyper_->r.kind == Hyperprior::Kind::tied
-           ? trace_of_product(hyper_->spread_inverse, psi_) / (d_ * hyper_->tau)
-           : std::exp(base_.back());
+  r_ = std::exp(base_.back());
+  if (hyper_->r.is_tied())
+    r_ *= trace_of_product(hyper_->spread_inverse, psi_) / (d_ * hyper_->tau);
   nu_ = nu + d_ + 1;
   for (double& value : psi_) value *= nu;
   factor_psi();
@@ -84,7 +85,7 @@ class GaussianBaseUpdate {
     for (int j = 0; j < d_; ++j)
       for (int i = j; i < d_; ++i) omega_[j * d_ + i] = omega_[i * d_ + j] = *entry++;
     log_nu_ = base_[base_.size() - 2];
-    log_r_ = is_tied() ? std::log(tied_r(trace())) : base_.back();
+    follow_width();
   }
 
   BaseMoves operator()(Stream& random) {
@@ -98,8 +99,11 @@ class GaussianBaseUpdate {
           random);
     }
     if (hyper_.r.is_random()) {
-      log_r_ = slice_coordinate(
-          log_r_, 2.0, hyper_.r, [&](double x) { return log_likelihood(log_nu_, x, 0); }, random);
+      const double offset = log_r_ - base_.back();
+      base_.back() = slice_coordinate(
+          base_.back(), 2.0, hyper_.r,
+          [&](double x) { return log_likelihood(log_nu_, offset + x, 0); }, random);
+      follow_width();
     }
     move_size(random);
     if (d_ > 1) move_rows(random, moves);
@@ -110,8 +114,7 @@ class GaussianBaseUpdate {
     double* entry = base_.data();
     for (int j = 0; j < d_; ++j)
       for (int i = j; i < d_; ++i) *entry++ = omega_[j * d_ + i];
-    *entry++ = log_nu_;
-    if (!is_tied()) *entry = log_r_;
+    *entry = log_nu_;
     return base_;
   }
 
@@ -119,9 +122,9 @@ class GaussianBaseUpdate {
   static constexpr double never = -std::numeric_limits<double>::infinity();
 
   std::size_t square() const { return static_cast<std::size_t>(d_) * d_; }
-  bool is_tied() const { return hyper_.r.kind == Hyperprior::Kind::tied; }
   double trace() const { return trace_of_product(hyper_.spread_inverse, omega_); }
-  double tied_r(double trace) const { return trace / (d_ * hyper_.tau); }
+  double tied_r(double trace) const { return std::exp(base_.back()) * trace / (d_ * hyper_.tau); }
+  void follow_width() { log_r_ = hyper_.r.is_tied() ? std::log(tied_r(trace())) : base_.back(); }
   double nu() const { return std::exp(log_nu_) + d_ + 1; }
 
   // As part of a product, a cluster may have no row with these columns: it says nothing.
@@ -180,14 +183,14 @@ class GaussianBaseUpdate {
           if (!is_above(hyper_.floor, std::exp(x)) ||
               !is_above(hyper_.tie_floor, std::exp(log_nu_ + x)))
             return never;
-          return log_likelihood(log_nu_, is_tied() ? log_r_ + x : log_r_, x) +
+          return log_likelihood(log_nu_, hyper_.r.is_tied() ? log_r_ + x : log_r_, x) +
                  0.5 * (hyper_.degrees - d_ - 1) * (log_determinant + d_ * x) -
                  0.5 * hyper_.degrees / hyper_.fraction * std::exp(x) * spread +
                  0.5 * x * d_ * (d_ + 1);
         },
         random);
     for (double& entry : omega_) entry *= std::exp(l);
-    if (is_tied()) log_r_ = std::log(tied_r(trace()));
+    follow_width();
   }
 
   // Whether scale Omega is above a floor.
@@ -374,7 +377,7 @@ class GaussianBaseUpdate {
 
   // h(r) at this trace of R^-1 Omega; 0 where r is not tied to it.
   double h(double trace) const {
-    if (!is_tied()) return 0;
+    if (!hyper_.r.is_tied()) return 0;
     const double r = tied_r(trace);
     double total = 0;
     for (int k = 0; k < count(); ++k) {
@@ -390,7 +393,7 @@ class GaussianBaseUpdate {
       omega_[at * d_ + j] = omega_[j * d_ + at] = w_[k];
     }
     omega_[j * d_ + j] = diagonal;
-    if (is_tied()) log_r_ = std::log(tied_r(trace()));
+    follow_width();
   }
 
   static double squared_by(const std::vector<double>& factor, std::vector<double> x) {

@@ -12,7 +12,8 @@
 namespace mixwood {
 
 struct Hyperprior {
-  // `tied`: the parameter follows from another one.
+  // `tied`: the parameter follows from another one, times a factor whose law this is: 1, or log
+  // normal where `b` is not 0.
   enum class Kind { fixed, tied, log_normal, gamma, beta };
 
   Kind kind = Kind::fixed;
@@ -20,7 +21,8 @@ struct Hyperprior {
   double log_low = -std::numeric_limits<double>::infinity();
   double log_high = std::numeric_limits<double>::infinity();
 
-  bool is_random() const { return kind != Kind::fixed && kind != Kind::tied; }
+  bool is_tied() const { return kind == Kind::tied; }
+  bool is_random() const { return kind != Kind::fixed && !(is_tied() && b == 0); }
 
   double value(double x) const { return kind == Kind::beta ? 1 / (1 + std::exp(-x)) : std::exp(x); }
 

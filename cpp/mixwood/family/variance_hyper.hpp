@@ -2,7 +2,7 @@
 // columns) stands for itself: in units in which all rows together have variance 1,
 //
 //   omega ~ Gamma(3/2, 3/(2 fraction)) on omega >= floor and psi = nu' omega >= tie_floor,
-//   r = omega/tau where it is tied.
+//   r = f omega/tau where it is tied, ln f normal.
 //
 // It is the Wishart law of gaussian.hpp in one dimension.
 #pragma once
@@ -20,9 +20,9 @@ struct VarianceHyper {
   double fraction, tau;
   Hyperprior nu, r;
 
-  bool is_tied() const { return r.kind == Hyperprior::Kind::tied; }
-  double r_of(double log_omega, double log_r) const {
-    return is_tied() ? std::exp(log_omega) / tau : std::exp(log_r);
+  // `log_free` is ln r, or ln f where r is tied.
+  double r_of(double log_omega, double log_free) const {
+    return r.is_tied() ? std::exp(log_free + log_omega) / tau : std::exp(log_free);
   }
 
   // Of ln omega, given ln nu'.

@@ -236,6 +236,13 @@ class Likelihood(Settable, ABC):
         """
         return []
 
+    def over_part(self, share: float) -> Likelihood:
+        """Return this likelihood for pilots over a share of the rows.
+
+        A strong hyperprior counts as much against these as it does against all of them.
+        """
+        return self
+
     def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
         """Return about the log volume that the posterior of the base measure has around `base`.
 

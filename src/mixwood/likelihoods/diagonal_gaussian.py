@@ -96,7 +96,8 @@ class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
         ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000, one for all columns
         r = omega / tau
 
-    ``tau``, the variance of the centres of clusters over that of the data, is 200, and 573 in one
+    ``tau``, the variance of the centres of clusters over that of the data, has a narrow law
+    about 200, ``ln tau ~ N(ln 200, 0.1^2)``, 573 in one
     column. ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is
     ``1/(2 pi)`` of the squared rounding step over ``s^2``, at least a millionth.
 
@@ -219,8 +220,8 @@ class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
             self.scale.floor / self._squares,
             self.scale.tie_floor / self._squares,
             C0,
-            centre_spread(len(self.centre)),
-            *laws(self.r, self.nu),
+            centre_spread(self.own_columns),
+            *laws(self.r, self.nu, self.scale),
             self.start_base(),
         )
 
@@ -240,16 +241,23 @@ class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
     def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the expected variances (..., d), in units, ``nu - 2`` and `r`, (..., d or 1)."""
         shares, scalars = np.exp(base[..., :-2]), np.exp(base[..., -2:])
-        r = shares / centre_spread(len(self.centre)) if self.r is None else scalars[..., 1:]
+        r = scalars[..., 1:]
+        if self.r is None:
+            r = r * shares / centre_spread(self.own_columns)
         return shares, scalars[..., :1], r
 
     def base_draws(self, base: FloatArray) -> Parameters:
-        """Return the expected ``variance`` (..., d), and ``nu`` and ``r`` if they are sampled."""
+        """Return the expected ``variance`` (..., d), ``nu``, and ``r`` or ``tau``, if sampled."""
         if not learns(self.scale):
             return {}
-        shares, excess, r = self._unpacked(base)
-        scalars = scalars_learned(self.r, self.nu, r[..., 0], excess[..., 0], 2)
+        shares, *_ = self._unpacked(base)
+        scalars = scalars_learned(self.r, self.nu, base, self.own_columns, 2)
         return {"variance": whole_variances(shares * self._squares, self.kept), **scalars}
+
+    @property
+    def own_columns(self) -> int:
+        """How many columns take part."""
+        return len(self.centre)
 
     @property
     def statistic_size(self) -> int:

@@ -96,7 +96,8 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
         ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000
         r = tr(S^-1 Omega) / (tau d)
 
-    ``tau``, the variance of the centres of clusters over that of the data, is 200, and 573 in one
+    ``tau``, the variance of the centres of clusters over that of the data, has a narrow law
+    about 200, ``ln tau ~ N(ln 200, 0.1^2)``, 573 in one
     column. ``F = (D^-1 + 20 S^-1)^-1`` is a floor that matters where values are rounded: ``D`` is
     diagonal, for each column ``1/(2 pi)`` of its squared rounding step, at least a millionth of its
     variance. A second floor, of ``Psi``, matters where many values are tied.
@@ -238,7 +239,7 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
             C0,
             len(spread) + 2.0,
             centre_spread(len(spread)),
-            *laws(self.r, self.nu),
+            *laws(self.r, self.nu, self.scale),
             self.start_base(),
         )
 
@@ -257,11 +258,11 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
         return [standard, np.linalg.solve(factor, standard.T).T]
 
     def base_draws(self, base: FloatArray) -> Parameters:
-        """Return the expected ``covariance`` (..., d, d), and ``nu`` and ``r`` if sampled."""
+        """Return ``covariance`` (..., d, d), and ``nu``, ``r`` or ``tau``, if they are sampled."""
         if not learns(self.scale):
             return {}
-        units, (expected, excess, r) = self._units(), self.unpacked(base)
-        scalars = scalars_learned(self.r, self.nu, r, excess, len(self.mean) + 1)
+        units, (expected, *_) = self._units(), self.unpacked(base)
+        scalars = scalars_learned(self.r, self.nu, base, self.own_columns, len(self.mean) + 1)
         covariance = whole_covariance(expected * np.outer(units, units), self.kept)
         return {"covariance": covariance, **scalars}
 

@@ -61,6 +61,8 @@ NU_BOUNDS = (1.0, 2e4)
 #: Where r is tied: the least variance of the centres of clusters over the data's. Large, so that a
 #: row on its own is expensive and says nothing about the width of clusters.
 LEAST_SPREAD = 200.0
+#: How far from that the data can take it: the standard deviation of its logarithm.
+SPREAD_SD = 0.1
 #: In few columns that is not enough: how much of the mass of a new cluster's center may lie where
 #: the data are, within three standard deviations of their mean.
 MASS_WITHIN = 0.1
@@ -152,12 +154,16 @@ class LearnedScale(_ByArrays):
         What ``nu'`` times the expected covariance cannot fall below; 0 by default.
     kept : KeptColumns, optional
         Which columns take part; all by default.
+    spread_sd : float
+        Where r is tied: how far the data can take the variance of the centres of clusters from
+        `centre_spread`, the standard deviation of its logarithm.
     """
 
     covariance: Any
     floor: Any
     tie_floor: Any = None
     kept: KeptColumns | None = None
+    spread_sd: float = SPREAD_SD
 
     def __post_init__(self) -> None:
         if self.tie_floor is None:
@@ -183,6 +189,12 @@ class LearnedScale(_ByArrays):
             )
         for name, value in arrays.items():
             object.__setattr__(self, name, value if value.ndim else float(value))
+        object.__setattr__(self, "spread_sd", moderate_number(self.spread_sd, "spread_sd"))
+
+    @property
+    def tie(self) -> LogNormal:
+        """The law of the factor between r and what it is tied to."""
+        return LogNormal(1, self.spread_sd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,13 +257,13 @@ def centre(prior: Any) -> float:
 
 
 def law(value: Any, bounds: Bounds = BOUNDS) -> Law:
-    """Return a parameter as the core reads it: a hyperprior, a fixed number, or None where tied.
+    """Return a parameter as the core reads it: a hyperprior or a fixed number.
 
     Examples
     --------
-    >>> law(LogNormal(10, 2), (1, 100)), law(0.1), law(None)
-    (('lognormal', 10.0, 2.0, 1.0, 100.0), ('fixed', 0.0, 0.0, 0.0, 0.0), ('tied', 0.0, 0.0, 0.0, 0.0))
-    """  # noqa: E501
+    >>> law(LogNormal(10, 2), (1, 100)), law(0.1)
+    (('lognormal', 10.0, 2.0, 1.0, 100.0), ('fixed', 0.0, 0.0, 0.0, 0.0))
+    """
     low, high = map(float, bounds)
     match value:
         case LogNormal(median, sd):
@@ -260,7 +272,7 @@ def law(value: Any, bounds: Bounds = BOUNDS) -> Law:
             return ("gamma", shape, rate, low, high)
         case Beta(a, b):
             return ("beta", a, b, low, high)
-    return ("tied" if value is None else "fixed", 0.0, 0.0, 0.0, 0.0)
+    return ("fixed", 0.0, 0.0, 0.0, 0.0)
 
 
 def law_argument(value: Any) -> dict[str, Law]:
@@ -317,9 +329,7 @@ def draw(prior: Any, bounds: Bounds, rng: np.random.Generator, size: Any = None)
 
 
 def start_or_draw(value: Any, rng: np.random.Generator | None, bounds: Bounds = BOUNDS) -> float:
-    """Return a fixed number as it is, 1 for None; a learned one's start, or a draw with `rng`."""
-    if value is None:
-        return 1.0
+    """Return a fixed number as it is; a learned one's start, or a draw with `rng`."""
     if not is_learned(value):
         return float(value)
     return centre(value) if rng is None else float(draw(value, bounds, rng))

@@ -7,13 +7,15 @@ like, in units of the data's standard deviations: logs of variances, or a triang
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 
 from mixwood._support.types import FloatArray
-from mixwood.likelihoods.learned import C0, centre_spread, is_learned
+from mixwood.likelihoods.learned import C0, LearnedScale, centre_spread, is_learned
 from mixwood.likelihoods.learned_scale import (
+    Start,
     above_ties,
     draw_expected_covariance,
     draw_expected_variances,
@@ -53,6 +55,16 @@ class _LearnsScale(ABC):
                 return base
         return self._above_ties(base)
 
+    def _starts(self, start: FloatArray) -> list[Start]:
+        return start_grid(self.r, self.nu, self.own_columns, (float(start[-2]), float(start[-1])))
+
+    def over_part(self, share: float) -> Self:
+        """Return the same with a tie of r that is looser, as there are fewer rows against it."""
+        if not isinstance(self.scale, LearnedScale):
+            return self
+        looser = replace(self.scale, spread_sd=self.scale.spread_sd / share**0.5)
+        return replace(self, scale=looser)  # type: ignore[type-var]
+
     def base_excess(self, base: FloatArray) -> FloatArray | None:
         """Return ``nu'`` where it is sampled."""
         return np.exp(base[..., -2]) if is_learned(self.nu) else None
@@ -60,6 +72,11 @@ class _LearnsScale(ABC):
     def _above_ties(self, base: FloatArray) -> FloatArray:
         """Return a base measure, moved if need be so that ``Psi`` is above its floor."""
         return above_ties(base, self._lacking(base), self.nu, self._grown)
+
+    @property
+    @abstractmethod
+    def own_columns(self) -> int:
+        """How many columns take part."""
 
     @abstractmethod
     def _packed(self, rng: np.random.Generator | None) -> FloatArray:
@@ -94,10 +111,8 @@ class LearnsVariances(_LearnsScale):
             return start[None]
         least = np.log(self._floors()) + 0.01
         found = []
-        for share, excess in start_grid(self.nu):
-            base = start.copy()
-            base[:-2] = np.maximum(base[:-2] + np.log(share), least)
-            base[-2] = base[-2] if excess is None else excess
+        for share, tail in self._starts(start):
+            base = np.array([*np.maximum(start[:-2] + np.log(share), least), *tail])
             found.append(self._above_ties(base))
         return np.array(found)
 
@@ -113,7 +128,7 @@ class LearnsVariances(_LearnsScale):
     def _packed(self, rng: np.random.Generator | None) -> FloatArray:
         floors = self._floors()
         shares = np.full(len(floors), C0) if rng is None else draw_expected_variances(floors, rng)
-        return np.array([*np.log(shares), *log_tail(self.r, self.nu, 2, rng)])
+        return np.array([*np.log(shares), *log_tail(self.r, self.nu, self.scale, 2, rng)])
 
     def _lacking(self, base: FloatArray) -> float:
         floors = np.atleast_1d(self.scale.tie_floor / self.scale.covariance)
@@ -136,6 +151,11 @@ class LearnsCovariance(_LearnsScale):
         """Return a covariance in units of the columns' deviations."""
 
     @property
+    def own_columns(self) -> int:
+        """How many columns take part."""
+        return len(self.scale.covariance)
+
+    @property
     def base_size(self) -> int:
         """A triangle of the expected covariance, the logs of ``nu - d - 1`` and of `r`."""
         if not learns(self.scale):
@@ -150,12 +170,10 @@ class LearnsCovariance(_LearnsScale):
             return start[None]
         spread, floor = self._in_units(self.scale.covariance), self._in_units(self.scale.floor)
         found = []
-        for share, excess in start_grid(self.nu):
-            if np.linalg.eigvalsh(share * C0 * spread - floor)[0] <= 0:
-                continue
-            base = self._grown(start, share)
-            base[-2] = base[-2] if excess is None else excess
-            found.append(self._above_ties(base))
+        for share, tail in self._starts(start):
+            if np.linalg.eigvalsh(share * C0 * spread - floor)[0] > 0:
+                base = np.array([*(share * start[:-2]), *tail])
+                found.append(self._above_ties(base))
         return np.array(found)
 
     def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
@@ -176,7 +194,9 @@ class LearnsCovariance(_LearnsScale):
         expected = np.zeros((*base.shape[:-1], d, d))
         column, row = np.triu_indices(d)
         expected[..., row, column] = expected[..., column, row] = base[..., :-2]
-        r = self._share(base) / centre_spread(d) if self.r is None else np.exp(base[..., -1])
+        r = np.exp(base[..., -1])
+        if self.r is None:
+            r = r * self._share(base) / centre_spread(self.own_columns)
         return expected, np.exp(base[..., -2]), r
 
     def _share(self, base: FloatArray) -> FloatArray:
@@ -190,7 +210,8 @@ class LearnsCovariance(_LearnsScale):
         spread, floor = self._in_units(self.scale.covariance), self._in_units(self.scale.floor)
         expected = C0 * spread if rng is None else draw_expected_covariance(spread, floor, rng)
         column, row = np.triu_indices(len(spread))  # the lower triangle, column by column
-        tail = log_tail(self.r, self.nu, len(self.mean) + 1, rng)  # nu is that of all columns
+        offset = len(self.mean) + 1  # nu is that of all columns
+        tail = log_tail(self.r, self.nu, self.scale, offset, rng)
         return np.array([*expected[row, column], *tail])
 
     def _lacking(self, base: FloatArray) -> float:

@@ -7,20 +7,20 @@ data has a unit diagonal.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mixwood._support.types import FloatArray
 from mixwood.hyper import Gamma
 from mixwood.likelihoods.learned import (
-    BOUNDS,
     C0,
     NU_BOUNDS,
     NU_PRIOR,
     KeptColumns,
     Law,
     LearnedScale,
+    centre_spread,
     draw,
     is_learned,
     law,
@@ -30,6 +30,7 @@ from mixwood.likelihoods.learned import (
 from mixwood.likelihoods.spread import Rounding
 
 __all__ = [
+    "Start",
     "above_ties",
     "check_learned",
     "check_nu_of_variances",
@@ -66,6 +67,9 @@ LARGEST_TIES = 100.0
 #: a covariance (large ``nu'``) are a mode of their own.
 START_SHARES = (1.0, 1 / 4, 1 / 16, 1 / 64)
 START_EXCESSES = (5.0, 500.0)
+#: Tight clusters may also be many and close, most of them lone rows: another mode, in which the
+#: variance of their centres over the data's is this.
+CLOSE_SHARES, CLOSE_SPREAD = (1 / 16, 1 / 64), 2.0
 #: How often a draw is tried anew until it is above the floor, and the steps of a chain otherwise.
 TRIES = 100
 STEPS = 300
@@ -122,35 +126,60 @@ def explicit_r_and_nu(r: Any, nu: Any, scale: Any, fixed_nu: float) -> tuple[Any
     return 0.1 if r is None else r, fixed_nu if nu is None else nu
 
 
-def laws(r: Any, nu: Any) -> tuple[Law, Law]:
+def laws(r: Any, nu: Any, scale: LearnedScale) -> tuple[Law, Law]:
     """Return the hyperpriors of nu and r as the core reads them."""
-    return law(nu, NU_BOUNDS), law(r, BOUNDS)
+    of_r = law(r) if r is not None else ("tied", *law(scale.tie)[1:])
+    return law(nu, NU_BOUNDS), of_r
 
 
-def log_tail(r: Any, nu: Any, offset: float, rng: np.random.Generator | None) -> list[float]:
-    """Return the logs of ``nu - offset`` and of r, the start or a draw from the hyperpriors."""
+def log_tail(
+    r: Any, nu: Any, scale: LearnedScale, offset: float, rng: np.random.Generator | None
+) -> list[float]:
+    """Return the logs of ``nu - offset`` and of r, the start or a draw from the hyperpriors.
+
+    Of a tied r, the log of the factor between it and what it is tied to.
+    """
     excess = start_or_draw(nu, rng, NU_BOUNDS) if is_learned(nu) else nu - offset
-    return [float(np.log(excess)), float(np.log(start_or_draw(r, rng)))]
+    free = start_or_draw(scale.tie if r is None else r, rng)
+    return [float(np.log(excess)), float(np.log(free))]
 
 
 def scalars_learned(
-    r: Any, nu: Any, drawn: FloatArray, excess: FloatArray, offset: float
+    r: Any, nu: Any, base: FloatArray, d: int, offset: float
 ) -> dict[str, FloatArray]:
-    """Return draws of nu and r by name, if they are sampled; `drawn` are those of r."""
+    """Return draws of nu, and of r or tau, by name, if they are sampled.
+
+    `base` ends with the log of ``nu - offset``, and of r or of what it is tied by.
+    """
+    excess, free = np.exp(base[..., -2]), np.exp(base[..., -1])
     found = {"nu": excess + offset} if is_learned(nu) else {}
-    return found | {"r": drawn} if is_learned(r) else found  # tied to the width: nothing new
+    if r is None:
+        return found | {"tau": centre_spread(d) / free}
+    return found | {"r": free} if is_learned(r) else found
 
 
-def start_grid(nu: Any) -> list[tuple[float, float | None]]:
-    """Return the starts as pairs: a share of the usual covariance, and ``ln nu'`` or None if fixed.
+class Start(NamedTuple):
+    """Where a base measure may start: a share of the usual covariance, and its last two numbers."""
+
+    share: float
+    log_tail: tuple[float, float]
+
+
+def start_grid(r: Any, nu: Any, d: int, log_tail: tuple[float, float]) -> list[Start]:
+    """Return the starts; what is fixed stays as in `log_tail`.
 
     Examples
     --------
-    >>> len(start_grid(NU_PRIOR)), start_grid(8.0)[0]
-    (8, (1.0, None))
+    >>> len(start_grid(None, NU_PRIOR, 2, (0.0, 0.0))), start_grid(0.1, 8.0, 2, (2.0, -1.0))[0]
+    (10, Start(share=1.0, log_tail=(2.0, -1.0)))
     """
-    excesses = [float(np.log(x)) for x in START_EXCESSES] if is_learned(nu) else [None]
-    return [(share, excess) for share in START_SHARES for excess in excesses]
+    log_nu, free = log_tail
+    excesses = [float(np.log(x)) for x in START_EXCESSES] if is_learned(nu) else [log_nu]
+    starts = [Start(share, (excess, free)) for share in START_SHARES for excess in excesses]
+    if r is None:
+        close = float(np.log(centre_spread(d) / CLOSE_SPREAD))
+        starts += [Start(share, (excesses[-1], close)) for share in CLOSE_SHARES]
+    return starts
 
 
 def rounding_variances(steps: Any, variances: Any) -> Any:

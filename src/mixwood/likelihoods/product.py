@@ -374,6 +374,10 @@ class Product(Likelihood):
                 sides.append(all_rows)
         return [np.hstack(sides)] if sides else []
 
+    def over_part(self, share: float) -> Product:
+        """Return the product of the parts for pilots over a share of the rows."""
+        return replace(self, parts={key: one.over_part(share) for key, one in self.parts.items()})
+
     def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
         """Return the sum of the parts', of those that learn something."""
         return sum(

@@ -84,7 +84,8 @@ class SphericalGaussian(LearnsVariances, Likelihood):
         ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000
         r = omega / tau
 
-    ``tau``, the variance of the centres of clusters over that of the data, is 200, and 573 in one
+    ``tau``, the variance of the centres of clusters over that of the data, has a narrow law
+    about 200, ``ln tau ~ N(ln 200, 0.1^2)``, 573 in one
     column. ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is
     ``1/(2 pi)`` of the squared rounding steps over ``s^2``, averaged over columns, at least a
     millionth.
@@ -181,8 +182,8 @@ class SphericalGaussian(LearnsVariances, Likelihood):
             self.scale.floor / self._square,
             self.scale.tie_floor / self._square,
             C0,
-            centre_spread(len(self.mean)),
-            *laws(self.r, self.nu),
+            centre_spread(self.own_columns),
+            *laws(self.r, self.nu, self.scale),
             self.start_base(),
         )
 
@@ -198,15 +199,20 @@ class SphericalGaussian(LearnsVariances, Likelihood):
     def _unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the expected variance, in units, ``nu - 2`` and `r`."""
         share, excess, r = np.moveaxis(np.exp(base), -1, 0)
-        return share, excess, share / centre_spread(len(self.mean)) if self.r is None else r
+        return share, excess, r * share / centre_spread(self.own_columns) if self.r is None else r
 
     def base_draws(self, base: FloatArray) -> Parameters:
-        """Return the expected ``variance``, and ``nu`` and ``r`` if they are sampled."""
+        """Return the expected ``variance``, ``nu``, and ``r`` or ``tau``, if they are sampled."""
         if not learns(self.scale):
             return {}
-        share, excess, r = self._unpacked(base)
-        scalars = scalars_learned(self.r, self.nu, r, excess, 2)
+        share, *_ = self._unpacked(base)
+        scalars = scalars_learned(self.r, self.nu, base, self.own_columns, 2)
         return {"variance": share * self._square, **scalars}
+
+    @property
+    def own_columns(self) -> int:
+        """How many columns take part."""
+        return len(self.mean)
 
     @property
     def statistic_size(self) -> int:

@@ -11,6 +11,7 @@ then compared on more rows, where there are more clusters to be seen, and in the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from mixwood import _core
     from mixwood._support.types import Data, FloatArray
 
-__all__ = ["StartingPoint", "best_start", "some_rows", "starting_point"]
+__all__ = ["StartingPoint", "best_start", "for_part", "some_rows", "starting_point"]
 
 #: How many rows pilots see at most, and how long each is; and those that come after them.
 PILOT_ROWS, PILOT_ITERATIONS = 1000, 10
@@ -88,9 +89,9 @@ def starting_point(
     few = some_rows(data, seed)
     if few is data:
         return best_start(model, data, family, seed)
-    first = _Pilots(model, few, bind_family(model, few), seed)
+    first = _Pilots.over_part(model, few, points, seed)
     more = some_rows(data, seed, SECOND_ROWS)
-    second = pilots if more is data else _Pilots(model, more, bind_family(model, more), seed)
+    second = pilots if more is data else _Pilots.over_part(model, more, points, seed)
     best = second.best_after(first, first.best())
     if more is not data:
         labels = initial_labels("ibhc", model, family.at(best.base), points, seed, max_leaves)
@@ -127,6 +128,14 @@ class _Pilots:
         self._points = int(item_sizes(data).sum())
         self._sampler: Sampler = Tree() if isinstance(data, WeightedLeaves) else Gibbs()
         self._stream = np.random.PCG64(_child(seed, 1))
+
+    @classmethod
+    def over_part(
+        cls, model: Mixture, few: Data | WeightedLeaves, points: int, seed: np.random.SeedSequence
+    ) -> _Pilots:
+        """Return those over a few of the rows: `points` are there in all."""
+        there = for_part(model, few, points)
+        return cls(there, few, bind_family(there, few), seed)
 
     def best(self) -> _State:
         """Return the best of the states that they come to."""
@@ -193,6 +202,12 @@ class _Pilots:
         volume = self._model.likelihood.log_base_volume(chain.base, self._points, chain.n_clusters)
         score = chain.log_joint() + chain.log_base() + volume
         return _State(score, chain.state()["labels"], chain.base)
+
+
+def for_part(model: Mixture, few: Data | WeightedLeaves, points: int) -> Mixture:
+    """Return the model as a few of all the points see it."""
+    share = float(item_sizes(few).sum()) / points
+    return replace(model, likelihood=model.likelihood.over_part(share))
 
 
 def some_rows(

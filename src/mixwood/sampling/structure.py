@@ -16,7 +16,7 @@ from mixwood.core import bind_family, make_chain
 from mixwood.likelihoods.base import Likelihood
 from mixwood.model import Mixture
 from mixwood.samplers import Gibbs
-from mixwood.sampling.starting_point import best_start, some_rows
+from mixwood.sampling.starting_point import best_start, for_part, some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +58,9 @@ def best_structure(
     if len(candidates) == 1:
         return Structure(candidates[0], f"{candidates[0].in_words}: there is nothing to choose")
     own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2**32 - 1))
-    rows = some_rows(X, own)
-    scores = np.array([_mean_log_prediction(model, one, rows, own) for one in candidates])
+    rows, n = some_rows(X, own), int(X.shape[0])
+    models = [for_part(replace(model, likelihood=one), rows, n) for one in candidates]
+    scores = np.array([_mean_log_prediction(one, rows, own) for one in models])
     handicaps = [0.0 if one.follows_units else CLEARLY * X.shape[1] for one in candidates]
     order = np.argsort(handicaps - scores, kind="stable")
     taken = candidates[order[0]]
@@ -72,10 +73,7 @@ def best_structure(
     return Structure(taken, reason)
 
 
-def _mean_log_prediction(
-    model: Mixture, likelihood: Likelihood, X: Data, seed: np.random.SeedSequence
-) -> float:
-    explicit = replace(model, likelihood=likelihood)
+def _mean_log_prediction(explicit: Mixture, X: Data, seed: np.random.SeedSequence) -> float:
     family = bind_family(explicit, X)
     start = best_start(explicit, X, family, seed)
     stream = np.random.PCG64(seed)
@@ -88,4 +86,4 @@ def _mean_log_prediction(
     negative = -np.array(ordinates)
     peak = negative.max(axis=0)
     log_mean = peak + np.log(np.exp(negative - peak).mean(axis=0))
-    return float(np.mean(likelihood.row_constants(X) - log_mean))
+    return float(np.mean(explicit.likelihood.row_constants(X) - log_mean))

@@ -44,6 +44,7 @@ def _functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float]:
             return values | {
                 "average log_omega": float(base[:-2].mean()),
                 "log_nu": float(base[-2]),
+                "log_r": float(base[-1]),
                 RELATION: _relation(learned.tau, float(r[0]), away[:, 0]),
             }
         case SphericalGaussianBase():
@@ -66,6 +67,7 @@ def _of_gaussian(learned: GaussianBase, stats: Sequence[Any], base: FloatArray) 
     return {
         RELATION: _relation(learned.tau, learned.r(scale), squares / learned.d),
         "log_nu": scale.log_nu,
+        "log_r": scale.log_r,
         "log_det": float(np.linalg.slogdet(scale.omega)[1]),
         "log_trace": float(np.log((learned.precision * scale.omega).sum())),
     }

@@ -348,8 +348,11 @@ def _axis_of(law: Law) -> BoundedAxis:
     low, high = np.log(law.bounds)
     match law.distribution:
         case hyper.LogNormal(median, sd):
-            low, high = max(low, np.log(median) - 8 * sd), min(high, np.log(median) + 8 * sd)
-            step = min(sd, 2.0) / 20
+            # A narrow one leaves the density nearly normal: few points are enough.
+            deviations, parts = (8, 20) if sd > 0.2 else (6, 2)
+            low = max(low, np.log(median) - deviations * sd)
+            high = min(high, np.log(median) + deviations * sd)
+            step = min(sd, 2.0) / parts
         case hyper.Beta(a, b):
             low, high, step = -32 / a, 32 / b, 0.05
         case hyper.Gamma(shape, rate):
@@ -395,7 +398,7 @@ def _width_block(
         log_nu = others[0] if learned.nu_law is not None else np.array(base[-2])
         log_r = others[-1] if learned.r_law is not None else np.array(base[-1])
         log_omega = width.logs(t, log_nu)
-        r = np.exp(log_omega) / learned.tau if learned.tied else np.exp(log_r)
+        r = np.exp(log_r + log_omega) / learned.tau if learned.tied else np.exp(log_r)
         tables.append(table(j, log_omega, log_nu, r))
     fixed = None if learned.nu_law is not None else float(base[-2])
     return Block(tuple(common), widths, tuple(tables), fixed)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import gamma, ks_2samp, kstest, truncnorm
+from scipy.stats import gamma, ks_2samp, kstest, norm, truncnorm
 
 import mixwood as mw
+from mixwood.core import make_chain
 from mixwood.hyper import Beta, Gamma, LogNormal
 from mixwood.likelihoods import learned_scale
-from mixwood.likelihoods.learned import LearnedScale, centre_spread
+from mixwood.likelihoods.learned import SPREAD_SD, LearnedScale, centre_spread
 from mixwood.likelihoods.learned_scale import draw_expected_covariance, floor_matrix
 from mixwood.likelihoods.spread import rounding
 from mixwood.store.json_codec import decode, encode
@@ -134,7 +135,7 @@ def test_standardized_data_draw_from_the_hyperprior(seed):
         draws = np.array([likelihood.draw_base(rng) for _ in range(3000)])
         assert kstest(np.exp(draws[:, 0]), width_law.cdf).pvalue > 1e-3
         assert kstest(draws[:, -2], nu_law.cdf).pvalue > 1e-3
-        assert not draws[:, -1].any()
+        assert kstest(draws[:, -1], norm(0, SPREAD_SD).cdf).pvalue > 1e-3
     likelihood = mw.Gaussian().resolve(X)
     draws = np.array([likelihood.draw_base(rng) for _ in range(3000)])
     assert kstest(draws[:, -2], nu_law.cdf).pvalue > 1e-3
@@ -177,7 +178,7 @@ def test_both_ways_to_draw_above_the_floor_agree(seed, monkeypatch):
         assert ks_2samp(one, other).pvalue > 1e-3
 
 
-def test_what_is_fixed_or_tied_is_not_reported():
+def test_what_is_fixed_is_not_reported():
     shape = (4, 5)
     for kind, key in zip(GAUSSIANS, ("covariance", "variance", "variance"), strict=True):
         for r in (None, 0.3, Gamma(2, 4)):
@@ -187,6 +188,9 @@ def test_what_is_fixed_or_tied_is_not_reported():
                 drawn = likelihood.base_draws(base)
                 assert ("nu" in drawn) == (nu != 12.0)
                 assert ("r" in drawn) == (r == Gamma(2, 4))
+                assert ("tau" in drawn) == (r is None)
+                if r is None:
+                    np.testing.assert_allclose(drawn["tau"], centre_spread(len(likelihood.mean)))
                 assert drawn[key].shape[:2] == shape
                 assert likelihood.base_width(base).shape == shape
                 np.testing.assert_allclose(likelihood.base_width(base), 0.2)
@@ -357,7 +361,7 @@ def test_the_core_has_the_same_density_as_with_the_same_base_fixed(kind, r, seed
     nu = float(drawn["nu"])
     scale = drawn["covariance" if kind is mw.Gaussian else "variance"]
     scale = scale * (nu - (4 if kind is mw.Gaussian else 2))
-    tied = float(learned.base_width(base)) / centre_spread(len(learned.mean))
+    tied = float(learned.base_width(base) / drawn["tau"]) if r is None else None
     used = tied if r is None else float(drawn.get("r", 0.3))
     fixed = kind(r=used, nu=nu, mean=learned.mean, scale=scale)
     some = np.arange(11)
@@ -369,3 +373,38 @@ def test_the_core_has_the_same_density_as_with_the_same_base_fixed(kind, r, seed
 def test_rows_far_from_the_mean_are_told():
     with pytest.warns(RuntimeWarning, match="standard deviations from mean"):
         mw.Gaussian(mean=[1e9, 0, 0]).resolve(X).bind(X)
+
+
+@pytest.mark.parametrize("kind", GAUSSIANS)
+def test_a_part_of_the_rows_has_a_looser_tie(kind):
+    whole = kind().resolve(X)
+    part = whole.over_part(0.25)
+    assert part.scale.spread_sd == pytest.approx(2 * SPREAD_SD)
+    assert whole.scale.spread_sd == SPREAD_SD
+    assert part.bind(X).at(part.start_base()).base_size == whole.base_size
+    fixed = kind(scale="data").resolve(X)
+    assert fixed.over_part(0.25) is fixed
+    both = mw.Product({(0, 1, 2): kind()}).resolve(X).over_part(0.25)
+    assert [one.scale.spread_sd for one in both.parts.values()] == [pytest.approx(2 * SPREAD_SD)]
+
+
+@pytest.mark.parametrize("kind", GAUSSIANS)
+def test_some_starts_have_close_centres(kind):
+    likelihood = kind().resolve(X)
+    tau = likelihood.base_draws(likelihood.start_bases())["tau"]
+    assert set(tau.round(6)) == {centre_spread(likelihood.own_columns), 2.0}
+
+
+def test_many_lone_rows_loosen_the_tie():
+    rng = np.random.default_rng(1)
+    rows = np.repeat(rng.normal(0, 10, (500, 4)), 2, axis=0) + rng.normal(size=(1000, 4))
+    likelihood = mw.Gaussian().resolve(rows)
+    taus = []
+    for labels in (np.arange(1000) // 2, np.arange(1000) // 100):
+        chain = make_chain(
+            mw.Mixture(likelihood), rows, labels.astype(np.int32), np.random.PCG64(1), mw.Gibbs()
+        )
+        chain.update_base(50)
+        taus.append(float(likelihood.base_draws(chain.base)["tau"]))
+    many, few = taus
+    assert many < 10 < 100 < few

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import mixwood as mw
-from mixwood.likelihoods.learned import LearnedScale, centre_spread
+from mixwood.likelihoods.learned import SPREAD_SD, LearnedScale, centre_spread
 from mixwood.reference import Stream, TreeChain, family_of
 from mixwood.reference.base.laws import Law, law_of
 from mixwood.reference.families import dense
@@ -141,7 +141,9 @@ def test_hyperprior_of_a_covariance_is_wishart():
     bases = [likelihood.draw_base(rng) for _ in range(4)]
     own = np.array([learned.log_hyperprior(base) for base in bases])
     expected = [
-        law.logpdf(learned.unpacked(base).omega) + stats.norm(log(10), 2).logpdf(base[-2])
+        law.logpdf(learned.unpacked(base).omega)
+        + stats.norm(log(10), 2).logpdf(base[-2])
+        + stats.norm(0, SPREAD_SD).logpdf(base[-1])
         for base in bases
     ]
     np.testing.assert_allclose(own - own[0], np.array(expected) - expected[0], atol=1e-9)
@@ -172,8 +174,9 @@ def test_without_clusters_the_hyperprior_stays(likelihood, stream):
 def test_r_is_tied_to_the_width():
     likelihood = mw.Gaussian(nu=8.0).resolve_standard(2)
     family = family_of(likelihood)
-    family.set_base(np.array([0.3, 0.1, 0.5, log(5.0), 0.0]))
-    assert family.r == pytest.approx((0.3 + 0.5) / 2 / centre_spread(2))
+    for factor in (1.0, 4.0):
+        family.set_base(np.array([0.3, 0.1, 0.5, log(5.0), log(factor)]))
+        assert family.r == pytest.approx(factor * (0.3 + 0.5) / 2 / centre_spread(2))
     assert family.nu == pytest.approx(8.0)
     np.testing.assert_allclose(family.scale, 5 * np.array([[0.3, 0.1], [0.1, 0.5]]))
 

@@ -3,9 +3,9 @@
 In units in which all rows have variance 1 in every column::
 
     omega_j ~ Gamma(3/2, 3/(2 c))  on  omega_j >= F_j
-    psi_j = nu' omega_j      nu = nu' + 2      r_j = omega_j / tau, unless it is free
+    psi_j = nu' omega_j      nu = nu' + 2      r_j = f omega_j / tau, or free
 
-The base is ``(ln omega_1, ..., ln omega_d, ln nu', ln r)``; ``ln r`` is 0 where r is tied.
+The base is ``(ln omega_1, ..., ln omega_d, ln nu', ln r)``; ``ln f`` where r is tied.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mixwood import likelihoods
 from mixwood._support.types import FloatArray
 from mixwood.likelihoods.learned import C0, NU_BOUNDS, centre_spread
 from mixwood.reference.base.base import LearnedBase
-from mixwood.reference.base.laws import LogDensity, law_of, slice_entry
+from mixwood.reference.base.laws import LogDensity, law_of, law_of_r, slice_entry
 from mixwood.reference.random import Stream
 
 if TYPE_CHECKING:
@@ -64,11 +64,11 @@ class DiagonalGaussianBase(LearnedBase["Moments"]):
         self.tau = centre_spread(self.d)
         self.tied = likelihood.r is None
         self.nu_law = law_of(likelihood.nu, NU_BOUNDS)
-        self.r_law = law_of(likelihood.r)
+        self.r_law = law_of_r(likelihood.r, likelihood.scale)
 
     def r(self, base: FloatArray) -> FloatArray:
         """Return how many observations the prior mean of each column is worth."""
-        log_r = base[:-2] - log(self.tau) if self.tied else np.full(self.d, base[-1])
+        log_r = base[-1] + (base[:-2] - log(self.tau) if self.tied else np.zeros(self.d))
         return np.asarray(np.exp(log_r))
 
     def nu(self, base: FloatArray) -> float:

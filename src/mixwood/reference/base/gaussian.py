@@ -3,10 +3,10 @@
 In units in which all rows have variance 1 in every column::
 
     Omega ~ Wishart_d(eta, c R / eta)  on  Omega >= F,  nu' Omega >= M      eta = d + 2
-    Psi = nu' Omega      nu = nu' + d + 1      r = tr(R^-1 Omega) / (d tau), unless it is free
+    Psi = nu' Omega      nu = nu' + d + 1      r = f tr(R^-1 Omega) / (d tau), or free
 
 ``R`` is the correlation of all rows. The base is ``(Omega, ln nu', ln r)``, of ``Omega`` the lower
-triangle column by column; ``ln r`` is 0 where r is tied to Omega.
+triangle column by column; where r is tied to Omega, ``ln f`` stands for ``ln r``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mixwood import likelihoods
 from mixwood._support.types import FloatArray
 from mixwood.likelihoods.learned import C0, NU_BOUNDS, centre_spread
 from mixwood.reference.base.base import LearnedBase
-from mixwood.reference.base.laws import LogDensity, law_of
+from mixwood.reference.base.laws import LogDensity, law_of, law_of_r
 from mixwood.reference.random import Stream
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Clusters(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """What a base says; ``log_r`` has no meaning where r is tied."""
+    """What a base says; where r is tied, ``log_r`` is the log of its factor f."""
 
     omega: FloatArray
     log_nu: float  # of nu'
@@ -61,7 +61,7 @@ class GaussianBase(LearnedBase["Moments"]):
         self.eta = self.d + 2.0
         self.tied = likelihood.r is None
         self.nu_law = law_of(likelihood.nu, NU_BOUNDS)
-        self.r_law = law_of(likelihood.r)
+        self.r_law = law_of_r(likelihood.r, likelihood.scale)
 
     # --- what the vector says
 
@@ -79,9 +79,8 @@ class GaussianBase(LearnedBase["Moments"]):
 
     def r(self, scale: Scale) -> float:
         """Return how many observations the prior mean is worth."""
-        if not self.tied:
-            return exp(scale.log_r)
-        return float((self.precision * scale.omega).sum()) / (self.d * self.tau)
+        width = float((self.precision * scale.omega).sum()) / self.d
+        return exp(scale.log_r) * (width / self.tau if self.tied else 1.0)
 
     def nu(self, scale: Scale) -> float:
         """Return the degrees of freedom."""
@@ -170,7 +169,7 @@ class GaussianBase(LearnedBase["Moments"]):
         return moved(stream.slice_line(log_density, scale.log_nu, 2.0))
 
     def slice_r(self, c: Clusters, scale: Scale, stream: Stream) -> Scale:
-        """Move ``ln r``."""
+        """Move ``ln r``, or where r is tied ``ln f``."""
 
         def moved(log_r: float) -> Scale:
             return scale._replace(log_r=log_r)

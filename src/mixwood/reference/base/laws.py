@@ -12,10 +12,10 @@ import numpy as np
 from mixwood import hyper
 from mixwood._support.checks import shown
 from mixwood._support.types import FloatArray
-from mixwood.likelihoods.learned import BOUNDS
+from mixwood.likelihoods.learned import BOUNDS, LearnedScale
 from mixwood.reference.random import Stream
 
-__all__ = ["Law", "LogDensity", "law_of", "slice_entry"]
+__all__ = ["Law", "LogDensity", "law_of", "law_of_r", "slice_entry"]
 
 LogDensity: TypeAlias = Callable[[FloatArray], float]
 
@@ -40,6 +40,11 @@ class Law:
         return -(((log_x - log(law.median)) / law.sd) ** 2) / 2
 
 
+def law_of_r(r: Any, scale: LearnedScale) -> Law | None:
+    """Return that of r, or of the factor between it and the width where it is tied to that."""
+    return law_of(scale.tie if r is None else r)
+
+
 def law_of(value: Any, bounds: tuple[float, float] = BOUNDS) -> Law | None:
     """Return the law of a parameter, None where it is a number.
 
@@ -50,7 +55,7 @@ def law_of(value: Any, bounds: tuple[float, float] = BOUNDS) -> Law | None:
     >>> law_of(0.5) is None
     True
     """
-    if value is None or isinstance(value, (int, float)):
+    if isinstance(value, (int, float)):
         return None
     if not isinstance(value, (hyper.Gamma, hyper.LogNormal)):
         raise TypeError(f"a positive parameter has a Gamma or LogNormal, got {shown(value)}")

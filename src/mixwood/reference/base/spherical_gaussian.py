@@ -3,9 +3,9 @@
 In units in which the columns of all rows have mean variance 1::
 
     omega ~ Gamma(3/2, 3/(2 c))  on  omega >= F
-    psi = nu' omega      nu = nu' + 2      r = omega / tau, unless it is free
+    psi = nu' omega      nu = nu' + 2      r = f omega / tau, or free
 
-The base is ``(ln omega, ln nu', ln r)``; ``ln r`` is 0 where r is tied.
+The base is ``(ln omega, ln nu', ln r)``; ``ln f`` where r is tied.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mixwood._support.types import FloatArray
 from mixwood.likelihoods.learned import NU_BOUNDS, centre_spread
 from mixwood.reference.base.base import LearnedBase
 from mixwood.reference.base.diagonal_gaussian import log_width_density
-from mixwood.reference.base.laws import law_of, slice_entry
+from mixwood.reference.base.laws import law_of, law_of_r, slice_entry
 from mixwood.reference.random import Stream
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ class SphericalGaussianBase(LearnedBase["Moments"]):
         self.tau = centre_spread(self.d)
         self.tied = likelihood.r is None
         self.nu_law = law_of(likelihood.nu, NU_BOUNDS)
-        self.r_law = law_of(likelihood.r)
+        self.r_law = law_of_r(likelihood.r, likelihood.scale)
 
     def r(self, base: FloatArray) -> float:
         """Return how many observations the prior mean is worth."""
-        return exp(base[0]) / self.tau if self.tied else exp(base[2])
+        return exp(base[2] + base[0]) / self.tau if self.tied else exp(base[2])
 
     def nu(self, base: FloatArray) -> float:
         """Return the degrees of freedom."""
