@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 from mixwood._support.labels import by_size
 from mixwood._support.memory import available_bytes
 from mixwood._support.numbers import count, memory
+from mixwood.posterior.prediction import nearest_clusters
 from mixwood.posterior.predictive_mixture import contingency, flat_labels
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ def _shares(
 def large_clusters(draws: Draws, estimate: IntArray, min_size: int) -> IntArray:
     """Return `estimate` with the rows of clusters below `min_size` moved to the others.
 
-    Each goes where its membership is highest; see `Posterior.point_estimate`. Clusters of
+    Each goes where its membership is highest. One that no draw has with any of the others' rows
+    goes where the data put it, or to the largest cluster if there are no data. Clusters of
     `estimate` are numbered by size.
     """
     sizes = np.bincount(estimate, draws.item_sizes).astype(np.int64)
@@ -113,6 +115,10 @@ def large_clusters(draws: Draws, estimate: IntArray, min_size: int) -> IntArray:
     chances = membership(draws, np.minimum(estimate, kept), small)[:, :kept]
     moved = estimate.copy()
     moved[small] = chances.argmax(axis=1)
+    strangers = small[chances.max(axis=1) == 0]
+    if len(strangers) > 0 and draws.X is not None:
+        clusters = np.where(estimate < kept, estimate, -1)
+        moved[strangers] = nearest_clusters(draws, clusters, strangers)
     return by_size(moved, draws.item_sizes)
 
 

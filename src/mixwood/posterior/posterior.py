@@ -116,7 +116,8 @@ class Posterior(Draws):
             Binder's tends to more and smaller clusters.
         min_size : int
             The least number of rows in a cluster. The rows of smaller ones are moved, each to
-            the one of the others where its `membership` is highest.
+            the one of the others where its `membership` is highest; a row that no draw has
+            with any of their rows, to the one that its data fit best.
         seed : int, SeedSequence, Generator or None
             The same seed gives the same answer, whatever the number of threads.
         max_clusters : int, optional
