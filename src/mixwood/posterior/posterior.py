@@ -85,7 +85,8 @@ class Posterior(Draws):
         """
         from mixwood.posterior.group_counts import groups_of_at_least
 
-        return groups_of_at_least(self, whole_number(m, "m", at_least=1))[0]
+        least = whole_number(m, "m", at_least=1)
+        return self.n_clusters.copy() if least == 1 else groups_of_at_least(self, least)[0]
 
     # --- one partition
 
