@@ -91,9 +91,8 @@ def print_outcome(digest: Digest) -> None:
     """Print how many clusters, how sure, whether the chains agree, and the table of the chains."""
     posterior, about = digest.posterior, digest.about
     said = digest.headline
-    typer.echo(said.answer)
-    if said.details:
-        typer.echo(" ".join(said.details))
+    for sentence in said.sentences:
+        typer.echo(sentence)
     seconds = posterior.settings.get("seconds")
     time = "" if seconds is None else f" in {duration(seconds)}"
     typer.echo(f"{count('chain', posterior.n_chains)} of {count('draw', posterior.n_draws)}{time}.")

@@ -205,10 +205,12 @@ _REASONS = {
         "which tends to fewer, since what draws divide in different ways stays together"
     ),
     frozenset({True}): (
-        "which may give more, since rows that most draws set apart are all apart in it, though "
-        "few draws set all of them apart at once"
+        "which may give more, since rows whose place differs from draw to draw are set apart"
     ),
-    frozenset({False, True}): "which need not give the likeliest number of either",
+    frozenset({False, True}): (
+        "which leaves together what draws divide in different ways, and sets apart rows whose "
+        "place differs from draw to draw"
+    ),
 }
 
 
