@@ -84,7 +84,8 @@ class Headline:
     rows : int
         How many rows there are.
     groups, clusters : Number
-        How many groups of at least so many rows there are, and how many clusters of every size.
+        How many groups, of at least `least` rows, there are, and how many clusters of every
+        size.
     outside, typically_outside : int
         How many rows are in no group: in the estimate, and in the median draw.
     """
@@ -245,7 +246,7 @@ def headline(draws: Draws, estimate: IntArray) -> Headline:
     >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
     >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=1, progress=False)
     >>> print(*headline(post, post.point_estimate()).sentences)
-    2 clusters, with probability 97%.
+    2 clusters, with probability 99%.
     """
     rows = int(draws.item_sizes.sum())
     least = least_size(rows)
