@@ -233,3 +233,26 @@ def test_the_center_of_a_ball_is_numbered_by_size(make_posterior):
     np.testing.assert_array_equal(ball.center, posterior.point_estimate())
     for draw in ball.horizontal:
         np.testing.assert_array_equal(draw, in_order_of_appearance(draw))
+
+
+# --- numbers of clusters
+
+
+def test_clusters_have_one_number_everywhere(tmp_path):
+    X = np.repeat([[0.0], [50.0], [100.0]], [5, 30, 15], axis=0) + np.arange(50)[:, None] % 5 / 10
+    post = mw.sample(mw.Mixture(), X, draws=30, warmup=30, chains=2, seed=1, progress=False)
+    expected = np.repeat([2, 0, 1], [5, 30, 15])
+    assert post.labels[0, -1].tolist() == np.repeat([0, 1, 2], [5, 30, 15]).tolist()
+    labels = post.point_estimate()
+    np.testing.assert_array_equal(labels, expected)
+    np.testing.assert_array_equal(post.point_estimate("binder"), expected)
+    np.testing.assert_array_equal(post.credible_ball().center, expected)
+    np.testing.assert_array_equal(post.predict(X), expected)
+    np.testing.assert_array_equal(post.membership().argmax(axis=1), expected)
+    table = post.describe()
+    assert table["size"].tolist() == [30, 15, 5]
+    np.testing.assert_allclose(table["column 0 mean"], [50.2, 100.2, 0.2], atol=5)
+    means = post.cluster_parameters()["mean"].mean[:, 0]
+    np.testing.assert_allclose(means, [50.2, 100.2, 0.2], atol=5)
+    post.save(tmp_path / "run")
+    np.testing.assert_array_equal(mw.load(tmp_path / "run").point_estimate(), expected)
