@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood._support.checks import probability, shown, whole_number
-from mixwood._support.labels import in_order_of_appearance
+from mixwood._support.labels import by_size, in_order_of_appearance
 from mixwood._support.numbers import count, memory, number
 from mixwood._support.seeding import chain_seed, seed_sequence
 from mixwood._support.threads import in_threads
@@ -65,7 +65,8 @@ def point_estimate(
     Returns
     -------
     int64 array of shape (n,)
-        Labels 0 to K-1 in order of appearance.
+        Labels 0 to K-1 from the largest cluster to the smallest; of equal ones, the first to
+        appear comes first.
 
     Notes
     -----
@@ -105,7 +106,7 @@ def point_estimate(
 
     first = sorted(in_threads(begin, range(count), n_jobs, search.stop), key=lambda run: run[:2])
     last = in_threads(end, range(min(FINALISTS, count)), n_jobs, search.stop)
-    return in_order_of_appearance(min(last, key=lambda run: run[:2])[2])
+    return by_size(min(last, key=lambda run: run[:2])[2], counted)
 
 
 def distinct(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], FloatArray]:
@@ -147,7 +148,7 @@ class CredibleBall:
     Attributes
     ----------
     center : int64 array of shape (n,)
-        The partition in the middle.
+        The partition in the middle, its clusters numbered by size.
     radius : float
         The smallest loss from the center within which at least `level` of the draws are.
     level : float
@@ -202,9 +203,10 @@ def credible_ball(
     <mixwood.CredibleBall: 75% of the draws within 0.667 bits of 2 clusters; they have 2 to 3>
     """
     rows, weights = distinct(label_rows(draws))
-    middle = checked_labels(center, "center", items=rows.shape[1])
+    counted = checked_sizes(sizes, rows.shape[1])
+    middle = by_size(checked_labels(center, "center", items=rows.shape[1]), counted)
     wanted = probability(level, "level")
-    distance = losses(rows, middle, checked_loss(loss), sizes=sizes)
+    distance = losses(rows, middle, checked_loss(loss), sizes=counted)
     order = np.argsort(distance, kind="stable")
     held = np.cumsum(weights[order])
     # A little less than asked for, so that rounding of the sum costs no draw.

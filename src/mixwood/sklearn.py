@@ -19,7 +19,7 @@ except ImportError as error:
 from mixwood.likelihoods import AutoGaussian, Gaussian
 from mixwood.likelihoods.base import as_likelihood
 from mixwood.model import Mixture
-from mixwood.posterior.cluster_summary import item_certainty
+from mixwood.posterior.membership import certainty
 from mixwood.posterior.prediction import cluster_probabilities, log_density
 from mixwood.priors import NGGP, as_prior
 from mixwood.sampling.sample import sample
@@ -65,11 +65,13 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     Attributes
     ----------
     labels_ : int64 array of shape (n,)
-        The point estimate; after `partial_fit` the labels of the last batch.
+        The point estimate, 0 the largest cluster; after `partial_fit` the labels of the last
+        batch, as `hierarchy_` numbers them.
     n_clusters_ : int
         How many clusters there are.
     probabilities_ : array of shape (n,)
-        The posterior probability of each item's cluster. Only after `fit`.
+        The posterior probability of each item's cluster, `Posterior.certainty`. Only after
+        `fit`.
     posterior_ : Posterior
         All draws. Only after `fit`.
     hierarchy_ : Hierarchy
@@ -162,7 +164,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         self.posterior_ = posterior
         self.labels_ = posterior.point_estimate(loss=self.loss)
         self.n_clusters_ = int(self.labels_.max()) + 1
-        self.probabilities_ = item_certainty(posterior, self.labels_)
+        self.probabilities_ = certainty(posterior, self.labels_)
         self.__dict__.pop("hierarchy_", None)
         return self
 

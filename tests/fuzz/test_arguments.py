@@ -275,9 +275,12 @@ POSTERIORS = {
     "multinomial": _posterior(mw.Multinomial(), COUNTS),
     "product": _posterior(mw.Product({0: mw.Categorical(), 1: mw.Gaussian()}), COUNTS),
 }
-ESTIMATE = {"loss": "vi", "seed": 1}
+ESTIMATE = {"loss": "vi", "min_size": 1, "seed": 1}
 METHODS = {
     "point_estimate": {**ESTIMATE, "max_clusters": 3, "n_jobs": 1},
+    "certainty": ESTIMATE,
+    "membership": ESTIMATE,
+    "n_clusters_at_least": {"m": 2},
     "expected_loss": {"labels": [0] * 8, "loss": "vi"},
     "credible_ball": {**ESTIMATE, "level": 0.9},
     "similarity": {"rows": [1, 2], "dtype": "float32", "n_jobs": 1},

@@ -78,6 +78,14 @@ def test_what_fit_finds():
     assert short().fit_predict(X).tolist() == model.labels_.tolist()
 
 
+def test_labels_are_numbered_by_size_and_probabilities_are_certainties():
+    X, truth = groups()
+    model = short().fit(X[12:])  # 8 rows of the first group, 20 of the other
+    assert model.labels_.tolist() == (1 - truth[12:]).tolist()
+    np.testing.assert_array_equal(model.probabilities_, model.posterior_.certainty())
+    assert model.predict_proba(X[-3:]).argmax(axis=1).tolist() == [0, 0, 0]
+
+
 def test_predictions_are_those_of_the_posterior():
     X, _ = groups()
     model = short().fit(X)

@@ -1,4 +1,4 @@
-"""Labels of clusters: numbered in order of appearance, in the smallest type that holds them."""
+"""Labels of clusters: how they are numbered, and the smallest type that holds them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from numpy.typing import DTypeLike, NDArray
 
 from mixwood._support.types import IntArray
 
-__all__ = ["LabelBuffer", "in_order_of_appearance", "label_buffers", "label_type", "one_array"]
+__all__ = [
+    "LabelBuffer",
+    "by_size",
+    "in_order_of_appearance",
+    "label_buffers",
+    "label_type",
+    "one_array",
+]
 
 #: Signed, so that a user's differences of labels do not wrap around.
 LABEL_TYPES = ("int8", "int16", "int32")
@@ -26,6 +33,27 @@ def in_order_of_appearance(labels: Any) -> IntArray:
     """
     _, first, inverse = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse.ravel()], dtype=np.int64)
+
+
+def by_size(labels: Any, sizes: Any = None) -> IntArray:
+    """Return `labels` renumbered from the largest cluster, 0, to the smallest.
+
+    Of clusters of one size, those that appear first come first. `sizes` tells how many rows each
+    item stands for, 1 by default. This is how the clusters of every estimate are numbered; draws
+    stay in order of appearance.
+
+    Examples
+    --------
+    >>> by_size([7, 2, 2, 0])
+    array([1, 0, 0, 2])
+    >>> by_size([7, 2, 2, 0], sizes=[1, 1, 1, 5])
+    array([2, 1, 1, 0])
+    """
+    appeared = in_order_of_appearance(labels)
+    order = np.argsort(-np.bincount(appeared, sizes), kind="stable")
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return number[appeared]
 
 
 def label_type(clusters: int) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
-from mixwood._support.numbers import chance, count, duration, number
+from mixwood._support.numbers import count, duration, number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,8 @@ def is_finished(posterior: Posterior) -> bool:
 def as_json(digest: Digest, folder: Path, report: Path | None) -> str:
     """Return the outcome as one JSON object; what is undefined is null."""
     posterior, about, verdict = digest.posterior, digest.about, digest.verdict
-    values, chances = digest.cluster_numbers
+    values, counts = np.unique(posterior.n_clusters, return_counts=True)
+    said = digest.headline
     outcome: dict[str, Any] = {
         "folder": str(folder),
         "report": None if report is None else str(report),
@@ -48,12 +49,20 @@ def as_json(digest: Digest, folder: Path, report: Path | None) -> str:
         "chains": posterior.n_chains,
         "draws": posterior.n_draws,
         "finished": is_finished(posterior),
-        "n_clusters": int(values[0]),
-        "probability": float(chances[0]),
+        "headline": " ".join(said.sentences),
+        "group_size": said.least,
+        "n_groups": said.groups.likeliest,
+        "n_groups_probability": said.groups.probability,
+        "n_groups_interval": said.groups.interval,
+        "rows_outside_groups": said.outside,
+        "n_clusters": said.clusters.likeliest,
+        "probability": said.clusters.probability,
+        "n_clusters_interval": said.clusters.interval,
         "n_clusters_probabilities": {
-            str(k): float(chances[values == k][0]) for k in np.sort(values)
+            str(k): share for k, share in zip(values, counts / counts.sum(), strict=True)
         },
-        "estimate_n_clusters": int(digest.estimate.max()) + 1,
+        "estimate_n_groups": said.groups.estimate,
+        "estimate_n_clusters": said.clusters.estimate,
         "adjusted_rand": digest.adjusted_rand,
         "converged": verdict.level == "good",
         "convergence": verdict.level,
@@ -81,14 +90,12 @@ def _plain(value: Any) -> Any:
 def print_outcome(digest: Digest) -> None:
     """Print how many clusters, how sure, whether the chains agree, and the table of the chains."""
     posterior, about = digest.posterior, digest.about
-    values, chances = digest.cluster_numbers
-    odds = ", ".join(f"{k:,} ({chance(p)})" for k, p in zip(values[:4], chances[:4], strict=True))
+    said = digest.headline
+    for sentence in said.sentences:
+        typer.echo(sentence)
     seconds = posterior.settings.get("seconds")
     time = "" if seconds is None else f" in {duration(seconds)}"
-    typer.echo(
-        f"{count('chain', posterior.n_chains)} of {count('draw', posterior.n_draws)}{time}. "
-        f"Number of clusters: {odds}."
-    )
+    typer.echo(f"{count('chain', posterior.n_chains)} of {count('draw', posterior.n_draws)}{time}.")
     if about.known is not None:
         typer.echo(f"Adjusted Rand index with {about.known.name!r}: {digest.adjusted_rand:.3f}.")
     if "structure" in posterior.settings:

@@ -11,6 +11,7 @@ from mixwood._support.numbers import count, percent
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.plots.plane import Plane, plane_of
 from mixwood.plots.style import COLOURS, axes_or_new, colour, marker, sample_of
+from mixwood.posterior.membership import certainty
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,18 +35,17 @@ _CONTOURS = (0.99, 0.9, 0.5)
 def plot_clusters(
     posterior: Posterior,
     loss: str = "vi",
+    min_size: int = 1,
     seed: Any = 0,
     ax: Axes | None = None,
     density: bool = True,
     max_items: int = 10_000,
 ) -> Axes:
     """Draw the items by cluster of the point estimate; see `Posterior.plot_clusters`."""
-    from mixwood.posterior.cluster_summary import item_certainty
-
     items = sample_of(posterior.n_items, whole_number(max_items, "max_items", at_least=1))
     plane = plane_of(posterior, items)
-    labels = posterior.point_estimate(loss, seed)
-    sure = item_certainty(posterior, labels)[items] >= UNSURE
+    labels = posterior.point_estimate(loss, min_size, seed)
+    sure = certainty(posterior, labels)[items] >= UNSURE
     sizes = np.bincount(labels, posterior.item_sizes).astype(np.int64)  # of rows, as `describe`
     labels = labels[items]
     ax = axes_or_new(ax, (6.4, 4.8))

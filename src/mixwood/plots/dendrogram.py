@@ -16,6 +16,7 @@ __all__ = ["plot_dendrogram"]
 def plot_dendrogram(
     posterior: Posterior,
     loss: str = "vi",
+    min_size: int = 1,
     seed: Any = 0,
     ax: Axes | None = None,
     leaves: int = 60,
@@ -26,4 +27,5 @@ def plot_dendrogram(
     X = posterior.data_for("plot_dendrogram")
     model = replace(posterior.model, likelihood=posterior.resolved)
     tree = ibhc(model, X, seed=seed)
-    return tree.plot(ax=ax, labels=posterior.point_estimate(loss, seed), leaves=leaves)
+    labels = posterior.point_estimate(loss, min_size, seed)
+    return tree.plot(ax=ax, labels=labels, leaves=leaves)

@@ -20,15 +20,16 @@ __all__ = ["plot_n_clusters"]
 _MOST_BARS = 60
 
 
-def plot_n_clusters(posterior: Posterior, ax: Axes | None = None) -> Axes:
+def plot_n_clusters(posterior: Posterior, ax: Axes | None = None, min_size: int = 1) -> Axes:
     """Draw the posterior of the number of clusters; see `Posterior.plot_n_clusters`."""
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     ax = axes_or_new(ax, (5, 3))
-    low, high = int(posterior.n_clusters.min()), int(posterior.n_clusters.max())
+    numbers = posterior.n_clusters_at_least(min_size)
+    low, high = int(numbers.min()), int(numbers.max())
     step = ceil((high - low + 1) / _MOST_BARS)
     firsts = np.arange(low, high + 1, step)
-    bar = (posterior.n_clusters - low) // step
+    bar = (numbers - low) // step
     shares = np.stack([np.mean(bar == k, axis=1) for k in range(len(firsts))], axis=1)
     left, right = firsts - 0.4, firsts + step - 0.6
     ax.bar(left, shares.mean(axis=0), right - left, align="edge", color=COLOURS[0], alpha=0.85)
@@ -38,7 +39,8 @@ def plot_n_clusters(posterior: Posterior, ax: Axes | None = None) -> Axes:
             ax.hlines(share, left, right, "black", lw=1, alpha=0.45, label=label)
         legend_above(ax)
     several = f" ({step:,} per bar)" if step > 1 else ""
-    ax.set(xlabel=f"number of clusters{several}", ylabel="posterior probability")
+    large = "" if min_size == 1 else f" of at least {min_size:,} rows"
+    ax.set(xlabel=f"number of clusters{large}{several}", ylabel="posterior probability")
     margin = max(0.2, 1.6 - len(firsts) / 2)  # a single bar is not to be as wide as the picture
     ax.set_xlim(left[0] - margin, right[-1] + margin)
     ax.set_ylim(0, None)

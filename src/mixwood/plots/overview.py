@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 __all__ = ["overview"]
 
 
-def overview(posterior: Posterior, loss: str = "vi", seed: Any = 0) -> Figure:
+def overview(posterior: Posterior, loss: str = "vi", min_size: int = 1, seed: Any = 0) -> Figure:
     """Return one figure: the data by cluster, how many clusters, and the chains' joints.
 
     Parameters
     ----------
     posterior : Posterior
         With its data.
-    loss, seed
+    loss, min_size, seed
         Which point estimate the clusters are, as `Posterior.point_estimate` takes them.
 
     Returns
@@ -34,7 +34,7 @@ def overview(posterior: Posterior, loss: str = "vi", seed: Any = 0) -> Figure:
 
     figure = Figure(figsize=(11, 5.5), layout="constrained")
     grid = figure.add_gridspec(2, 2, width_ratios=(3, 2))
-    plot_clusters(posterior, loss, seed, ax=figure.add_subplot(grid[:, 0]))
+    plot_clusters(posterior, loss, min_size, seed, ax=figure.add_subplot(grid[:, 0]))
     plot_n_clusters(posterior, ax=figure.add_subplot(grid[0, 1]))
     plot_trace(posterior, ax=figure.add_subplot(grid[1, 1]))
     return figure

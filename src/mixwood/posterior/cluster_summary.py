@@ -18,12 +18,8 @@ import numpy as np
 from mixwood._support.checks import probability, shown, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood.likelihoods.base import Column
-from mixwood.posterior.predictive_mixture import (
-    DistinctClusters,
-    contingency,
-    flat_bases,
-    flat_labels,
-)
+from mixwood.posterior.membership import certainty
+from mixwood.posterior.predictive_mixture import DistinctClusters, flat_bases, flat_labels
 
 if TYPE_CHECKING:
     from mixwood._support.types import FloatArray, IntArray
@@ -32,9 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ParameterEstimate",
-    "cluster_certainty",
     "describe",
-    "item_certainty",
     "parameter_estimates",
 ]
 
@@ -126,40 +120,6 @@ def _drawn_members(
     return rng.choice(members, size=size, p=weights / weights.sum())
 
 
-def cluster_certainty(draws: Draws, estimate: IntArray) -> FloatArray:
-    """Return how sure each cluster of `estimate` is, shape (K,).
-
-    The posterior probability that two random members are in one cluster; of a cluster with a
-    single member, the probability that this item is alone.
-    """
-    sizes = np.bincount(estimate, draws.item_sizes)
-    labels = flat_labels(draws)
-    alone = sizes == 1
-    pairs = np.where(alone, 1.0, sizes * (sizes - 1.0))
-    total = np.zeros(len(sizes))
-    for row in labels:
-        table = contingency(row, estimate, draws.item_sizes)
-        together = (table * (table - 1.0)).sum(axis=0)
-        # a single member's column has one 1: is it all of that cluster?
-        single = (table * (table.sum(axis=1, keepdims=True) == 1)).sum(axis=0)
-        total += np.where(alone, single, together) / pairs
-    return np.asarray(total / len(labels))
-
-
-def item_certainty(draws: Draws, estimate: IntArray) -> FloatArray:
-    """Return the probability of each item's cluster in `estimate`, shape (n,).
-
-    As in `Posterior.predict_proba`, a draw's cluster ``c`` of the item is spread over the
-    estimate's clusters: ``E[|c and k| / |c|]`` with ``k`` the item's cluster in `estimate`.
-    """
-    labels = flat_labels(draws)
-    total = np.zeros(len(estimate))
-    for row in labels:
-        table = contingency(row, estimate, draws.item_sizes)
-        total += (table / table.sum(axis=1, keepdims=True))[row, estimate]
-    return np.asarray(total / len(labels))
-
-
 def describe(
     draws: Draws, estimate: IntArray, *, words: Any, level: float, seed: Any, n_draws: int
 ) -> Any:
@@ -169,10 +129,9 @@ def describe(
         draws, estimate, level=level, seed=seed, n_draws=n_draws, transform=_shown_parameters
     )
     pandas = importlib.import_module("pandas")  # only now: heavy; and it has no types to check
-    table: dict[str, Any] = {
-        "size": np.bincount(estimate, draws.item_sizes).astype(np.int64),
-        "probability": cluster_certainty(draws, estimate),
-    }
+    sizes = np.bincount(estimate, draws.item_sizes).astype(np.int64)
+    sure = np.bincount(estimate, draws.item_sizes * certainty(draws, estimate)) / sizes
+    table: dict[str, Any] = {"size": sizes, "certainty": sure}
     groups = draws.resolved.described_columns(names)
     for key, value in estimates.items():
         prefix, name = _parted(key)

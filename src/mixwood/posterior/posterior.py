@@ -57,6 +57,37 @@ class Posterior(Draws):
 
         return summary(self)
 
+    # --- how many
+
+    def n_clusters_at_least(self, m: int) -> IntArray:
+        """Return how many clusters of each draw have at least `m` rows.
+
+        `n_clusters` counts clusters of every size, also those of one odd row.
+
+        Parameters
+        ----------
+        m : int
+            The least number of rows, from 1 on. A weighted leaf counts as many as it stands for.
+
+        Returns
+        -------
+        int64 array of shape (chain, draw)
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=1, progress=False)
+        >>> float((post.n_clusters_at_least(3) == 2).mean().round(1))  # two of three rows
+        1.0
+        >>> int(post.n_clusters_at_least(4).max())
+        0
+        """
+        from mixwood.posterior.group_counts import groups_of_at_least
+
+        least = whole_number(m, "m", at_least=1)
+        return self.n_clusters.copy() if least == 1 else groups_of_at_least(self, least)[0]
+
     # --- one partition
 
     @cached_property
@@ -67,6 +98,7 @@ class Posterior(Draws):
     def point_estimate(
         self,
         loss: str = "vi",
+        min_size: int = 1,
         seed: Any = 0,
         *,
         max_clusters: int | None = None,
@@ -83,6 +115,10 @@ class Posterior(Draws):
             The variation of information, in bits, or Binder's loss, the share of pairs of
             items on which two partitions disagree; `mixwood.partitions` has the formulas.
             Binder's tends to more and smaller clusters.
+        min_size : int
+            The least number of rows in a cluster. The rows of smaller ones are moved, each to
+            the one of the others where its `membership` is highest; a row that no draw has
+            with any of their rows, to the one that its data fit best.
         seed : int, SeedSequence, Generator or None
             The same seed gives the same answer, whatever the number of threads.
         max_clusters : int, optional
@@ -93,8 +129,9 @@ class Posterior(Draws):
         Returns
         -------
         int64 array of shape (n,)
-            The cluster of each item, 0 to K-1 in order of appearance. The loss counts rows,
-            also where the items are weighted leaves.
+            The cluster of each item, 0 to K-1 from the largest to the smallest; of equal ones,
+            the first to appear comes first. Loss and sizes count rows, also where the items
+            are weighted leaves.
 
         Examples
         --------
@@ -106,13 +143,18 @@ class Posterior(Draws):
         """
         from mixwood.estimates import point_estimate
         from mixwood.partitions import checked_loss
+        from mixwood.posterior.membership import large_clusters
 
         most = (
             None if max_clusters is None else whole_number(max_clusters, "max_clusters", at_least=1)
         )
-        key = (checked_loss(loss), seed, most) if type(seed) is int else None
+        least = whole_number(min_size, "min_size", at_least=1)
+        key = (checked_loss(loss), least, seed, most) if type(seed) is int else None
         labels = self._estimates.get(key)
-        if labels is None:
+        if labels is None and least > 1:
+            every = self.point_estimate(loss, seed=seed, max_clusters=most, n_jobs=n_jobs)
+            labels = large_clusters(self, every, least)
+        elif labels is None:
             labels = point_estimate(
                 self.labels,
                 loss,
@@ -121,9 +163,79 @@ class Posterior(Draws):
                 n_jobs=n_jobs,
                 sizes=self.item_sizes,
             )
-            if key is not None:
-                self._estimates[key] = labels
+        if key is not None:
+            self._estimates[key] = labels
         return labels.copy()
+
+    def certainty(self, loss: str = "vi", min_size: int = 1, seed: Any = 0) -> FloatArray:
+        """Return how probable it is that each item belongs to its cluster of the point estimate.
+
+        The one quantity behind hollow marks in pictures, the column ``certainty`` of `describe`,
+        and ``probabilities_`` of `MixtureClustering`.
+
+        Parameters
+        ----------
+        loss, min_size, seed
+            Which point estimate, as `point_estimate` takes them.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1. It does not tell whether a cluster is really two: for that, see
+            `similarity` and `credible_ball`.
+
+        Notes
+        -----
+        The clusters of a draw are not those of the estimate. The draw's cluster ``c`` of an item
+        is spread over the estimate's clusters by where its rows are: with ``k`` the item's own
+        cluster, the certainty is ``E[|c and k| / |c|]``, the expectation over all draws. It is
+        what `predict_proba` is for new rows, and the own cluster's entry of `membership`. A draw
+        in which an item is alone counts for its cluster, whichever that is: rows that
+        `min_size` has moved look surer than they are.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=1, progress=False)
+        >>> bool((post.certainty() > 0.9).all())
+        True
+        """
+        from mixwood.posterior.membership import certainty
+
+        return certainty(self, self.point_estimate(loss, min_size, seed))
+
+    def membership(self, loss: str = "vi", min_size: int = 1, seed: Any = 0) -> FloatArray:
+        """Return how probable each cluster of the point estimate is for each item.
+
+        Parameters
+        ----------
+        loss, min_size, seed
+            Which point estimate, as `point_estimate` takes them.
+
+        Returns
+        -------
+        array of shape (n, K)
+            Rows sum to 1. The entry of an item's own cluster is its `certainty`; the next
+            largest tells where else it may belong.
+
+        Raises
+        ------
+        MemoryError
+            If there is not enough memory for n times K numbers.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=1, progress=False)
+        >>> post.membership().round(1)[[0, -1]]
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        from mixwood.posterior.membership import membership
+
+        return membership(self, self.point_estimate(loss, min_size, seed))
 
     def expected_loss(self, labels: Any, loss: str = "vi") -> float:
         """Return the mean loss of a partition against all draws.
@@ -140,7 +252,9 @@ class Posterior(Draws):
         given = checked_labels(labels, "labels", self.n_items)
         return expected_loss(self.labels, given, loss, sizes=self.item_sizes)
 
-    def credible_ball(self, level: float = 0.95, loss: str = "vi", seed: Any = 0) -> CredibleBall:
+    def credible_ball(
+        self, level: float = 0.95, loss: str = "vi", min_size: int = 1, seed: Any = 0
+    ) -> CredibleBall:
         """Return how far the draws are from the point estimate, and those at the edge.
 
         Parameters
@@ -149,8 +263,8 @@ class Posterior(Draws):
             The share of the draws that the ball holds.
         loss : {"vi", "binder"}
             The distance, and what the center minimizes.
-        seed : int, SeedSequence, Generator or None
-            Of the point estimate.
+        min_size, seed
+            Which point estimate is the center, as `point_estimate` takes them.
 
         Returns
         -------
@@ -161,7 +275,7 @@ class Posterior(Draws):
         """
         from mixwood.estimates import credible_ball
 
-        center = self.point_estimate(loss, seed)
+        center = self.point_estimate(loss, min_size, seed)
         return credible_ball(self.labels, center, level, loss, sizes=self.item_sizes)
 
     def similarity(
@@ -236,7 +350,7 @@ class Posterior(Draws):
         return log_density_per_draw(self, X) if per_draw else log_density(self, X)
 
     def predict_proba(
-        self, X: Any, new: bool = False, loss: str = "vi", seed: Any = 0
+        self, X: Any, new: bool = False, loss: str = "vi", min_size: int = 1, seed: Any = 0
     ) -> FloatArray:
         """Return how probable it is that new rows belong to each cluster of the point estimate.
 
@@ -246,7 +360,7 @@ class Posterior(Draws):
             New rows, as wide as the data.
         new : bool
             Whether to add a last column: the probability of a new cluster.
-        loss, seed
+        loss, min_size, seed
             Which point estimate, as `point_estimate` takes them.
 
         Returns
@@ -278,17 +392,17 @@ class Posterior(Draws):
         from mixwood.posterior.prediction import cluster_probabilities
 
         self.data_for("predict_proba")  # before the estimate, which takes time
-        estimate = self.point_estimate(loss=loss, seed=seed)
+        estimate = self.point_estimate(loss, min_size, seed)
         return cluster_probabilities(self, X, estimate, new=new)
 
-    def predict(self, X: Any, loss: str = "vi", seed: Any = 0) -> IntArray:
+    def predict(self, X: Any, loss: str = "vi", min_size: int = 1, seed: Any = 0) -> IntArray:
         """Return the most probable cluster of the point estimate for each new row.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (m, d)
             New rows, as wide as the data.
-        loss, seed
+        loss, min_size, seed
             Which point estimate, as `point_estimate` takes them.
 
         Returns
@@ -296,7 +410,7 @@ class Posterior(Draws):
         int64 array of shape (m,)
             Labels as in the point estimate: 0 to K-1. See `predict_proba`.
         """
-        probabilities = self.predict_proba(X, loss=loss, seed=seed)
+        probabilities = self.predict_proba(X, loss=loss, min_size=min_size, seed=seed)
         return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
 
     def sample_predictive(self, size: int, seed: Any = None) -> Data:
@@ -331,7 +445,12 @@ class Posterior(Draws):
     # --- its clusters
 
     def cluster_parameters(
-        self, level: float = 0.9, loss: str = "vi", seed: Any = 0, draws: int = 1000
+        self,
+        level: float = 0.9,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        draws: int = 1000,
     ) -> dict[str, ParameterEstimate]:
         """Return the parameters of the point estimate's clusters, with their uncertainty.
 
@@ -339,7 +458,7 @@ class Posterior(Draws):
         ----------
         level : float
             The probability of the credible intervals, between 0 and 1.
-        loss, seed
+        loss, min_size, seed
             Which point estimate, as `point_estimate` takes them; the seed is also that of the
             parameters, which are drawn.
         draws : int
@@ -380,7 +499,7 @@ class Posterior(Draws):
         from mixwood.posterior.cluster_summary import parameter_estimates
 
         self.data_for("cluster_parameters")
-        estimate = self.point_estimate(loss=loss, seed=seed)
+        estimate = self.point_estimate(loss, min_size, seed)
         return parameter_estimates(self, estimate, level=level, seed=seed, n_draws=draws)
 
     def describe(
@@ -388,6 +507,7 @@ class Posterior(Draws):
         words: Any = None,
         level: float = 0.9,
         loss: str = "vi",
+        min_size: int = 1,
         seed: Any = 0,
         draws: int = 1000,
     ) -> Any:
@@ -399,18 +519,17 @@ class Posterior(Draws):
             Names of the columns, for counts the vocabulary; `column_names` by default.
         level : float
             The probability of the credible intervals, between 0 and 1.
-        loss, seed, draws
+        loss, min_size, seed, draws
             As in `cluster_parameters`, which has more, and says what the intervals mean.
 
         Returns
         -------
         pandas.DataFrame
-            ``size``, the number of members; ``probability``, that two random members are in
-            one cluster (of a single member, that it is alone); and for each column of the
-            data a parameter with the ends of its interval, ``low`` and ``high``: ``mean`` and
-            ``sd``, ``rate``, or ``probability``. Categorical columns have their ``mode`` and
-            its probability, counts their most probable ``words`` and the first one's
-            probability.
+            The largest cluster first. ``size``, the number of rows; ``certainty``, the mean of
+            its rows' `certainty`; and for each column of the data a parameter with the ends of
+            its interval, ``low`` and ``high``: ``mean`` and ``sd``, ``rate``, or
+            ``probability``. Categorical columns have their ``mode`` and its probability,
+            counts their most probable ``words`` and the first one's probability.
 
         Examples
         --------
@@ -423,7 +542,7 @@ class Posterior(Draws):
         from mixwood.posterior.cluster_summary import describe
 
         self.data_for("describe")
-        estimate = self.point_estimate(loss=loss, seed=seed)
+        estimate = self.point_estimate(loss, min_size, seed)
         return describe(self, estimate, words=words, level=level, seed=seed, n_draws=draws)
 
     # --- pictures
@@ -431,6 +550,7 @@ class Posterior(Draws):
     def plot_clusters(
         self,
         loss: str = "vi",
+        min_size: int = 1,
         seed: Any = 0,
         ax: Axes | None = None,
         density: bool = True,
@@ -442,14 +562,14 @@ class Posterior(Draws):
         the items, and contours of the predictive density within which lie 50, 90 and 99% of
         them. More: the first two principal components, of standardized columns (of
         `Multinomial`, the square roots of a row's shares; of `Categorical`, indicators). Hollow
-        marks are items that are in their cluster with a probability below 0.9. The legend has
+        marks are items whose `certainty` is below 0.9. The legend has
         the clusters' numbers, those of `describe`, if there are at most 20. Weighted leaves are
         drawn at the mean of their rows, with an area by the number of them; leaves of a family
         made by `mixwood.conjugate_family` have no such place, and are refused.
 
         Parameters
         ----------
-        loss, seed
+        loss, min_size, seed
             Which point estimate, as `point_estimate` takes them.
         ax : matplotlib Axes, optional
             Where to draw; those of a new figure of pyplot by default.
@@ -464,15 +584,17 @@ class Posterior(Draws):
         """
         from mixwood.plots import plot_clusters
 
-        return plot_clusters(self, loss, seed, ax, density, max_items)
+        return plot_clusters(self, loss, min_size, seed, ax, density, max_items)
 
-    def plot_n_clusters(self, ax: Axes | None = None) -> Axes:
+    def plot_n_clusters(self, ax: Axes | None = None, min_size: int = 1) -> Axes:
         """Draw the posterior of the number of clusters; small marks are the single chains.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; those of a new figure of pyplot by default.
+        min_size : int
+            Count only clusters of at least this many rows; see `n_clusters_at_least`.
 
         Returns
         -------
@@ -480,7 +602,7 @@ class Posterior(Draws):
         """
         from mixwood.plots import plot_n_clusters
 
-        return plot_n_clusters(self, ax)
+        return plot_n_clusters(self, ax, min_size)
 
     def plot_trace(self, name: str = "log_joint", ax: Axes | None = None) -> Axes:
         """Draw how a quantity went, one line per chain.
@@ -523,7 +645,12 @@ class Posterior(Draws):
         return plot_similarity(self, ax, max_items)
 
     def plot_dendrogram(
-        self, loss: str = "vi", seed: Any = 0, ax: Axes | None = None, leaves: int = 60
+        self,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        ax: Axes | None = None,
+        leaves: int = 60,
     ) -> Axes:
         """Draw a tree of the data under the model, coloured by the point estimate.
 
@@ -532,7 +659,7 @@ class Posterior(Draws):
 
         Parameters
         ----------
-        loss, seed
+        loss, min_size, seed
             Which point estimate, as `point_estimate` takes them; the seed is also the tree's.
         ax : matplotlib Axes, optional
             Where to draw; those of a new figure of pyplot by default.
@@ -545,7 +672,7 @@ class Posterior(Draws):
         """
         from mixwood.plots import plot_dendrogram
 
-        return plot_dendrogram(self, loss, seed, ax, leaves)
+        return plot_dendrogram(self, loss, min_size, seed, ax, leaves)
 
     # --- elsewhere
 

@@ -14,7 +14,7 @@ from mixwood._support.seeding import seed_sequence
 from mixwood._support.threads import in_threads
 from mixwood.core import bind_family
 from mixwood.input.matrices import stacked
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items
 from mixwood.posterior.draws import Draws
 from mixwood.posterior.predictive_mixture import (
     DistinctClusters,
@@ -29,8 +29,16 @@ if TYPE_CHECKING:
     from mixwood import _core
     from mixwood._support.types import Data, FloatArray, IntArray
 
-__all__ = ["cluster_probabilities", "log_density", "log_density_per_draw", "sample_predictive"]
+__all__ = [
+    "cluster_probabilities",
+    "log_density",
+    "log_density_per_draw",
+    "nearest_clusters",
+    "sample_predictive",
+]
 
+#: How many learned base measures, of all chains together, decide which cluster fits an item.
+_BASES = 100
 #: How many new rows are compared with clusters at once: bounds the memory of a thread.
 _ROWS_AT_ONCE = 1024
 
@@ -68,6 +76,36 @@ def cluster_probabilities(
         sums.add(portion if new else replace(portion, new=0.0), shares)
     proportions = sums.proportions()
     return proportions if new else proportions[:, :-1]
+
+
+def nearest_clusters(draws: Draws, clusters: IntArray, items: IntArray) -> IntArray:
+    """Return the cluster that each of some items, which are in none, fits best.
+
+    Parameters
+    ----------
+    draws : Draws
+        With their data.
+    clusters : int array of shape (n,)
+        Labels 0 to K-1, or -1 for items in no cluster.
+    items : int array of shape (m,)
+        Some of the latter.
+
+    Returns
+    -------
+    int64 array of shape (m,)
+        Where ``|k| P(x | X_k)`` is highest, on average over the draws' base measures.
+    """
+    X, model = draws.data_for("prediction"), replace(draws.model, likelihood=draws.resolved)
+    statistics = draws.family_for("prediction").cluster_statistics(clusters.astype(np.int32))
+    inside = clusters >= 0
+    log_sizes = np.log(np.bincount(clusters[inside], draws.item_sizes[inside]))
+    family = bind_family(model, chosen_items(X, items))
+    bases = flat_bases(draws.thinned(max(_BASES // draws.n_chains, 1)))
+    total = np.full((len(items), len(log_sizes)), -np.inf)
+    for base in [None] if bases is None else bases:
+        here = family if base is None else family.at(base)
+        np.logaddexp(total, here.log_predictive_table(statistics, 0, len(items)), out=total)
+    return np.asarray((total + log_sizes).argmax(axis=1), dtype=np.int64)
 
 
 def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:

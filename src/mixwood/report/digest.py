@@ -11,10 +11,11 @@ import numpy as np
 
 from mixwood._support.numbers import number
 from mixwood.report.about import About
+from mixwood.report.headline import Headline, headline
 from mixwood.report.verdict import Verdict, judge
 
 if TYPE_CHECKING:
-    from mixwood._support.types import FloatArray, IntArray
+    from mixwood._support.types import IntArray
     from mixwood.posterior.posterior import Posterior
 
 __all__ = ["SUMMARY_FORMATS", "Digest"]
@@ -66,11 +67,9 @@ class Digest:
         return judge(self.posterior, self.summary)
 
     @cached_property
-    def cluster_numbers(self) -> tuple[IntArray, FloatArray]:
-        """The numbers of clusters in the draws, the likeliest first, and their probabilities."""
-        values, counts = np.unique(self.posterior.n_clusters, return_counts=True)
-        order = np.argsort(-counts, kind="stable")
-        return values[order], counts[order] / counts.sum()
+    def headline(self) -> Headline:
+        """How many clusters there are, in words."""
+        return headline(self.posterior, self.estimate)
 
     @cached_property
     def adjusted_rand(self) -> float | None:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from mixwood._support.numbers import chance, count, duration, number
+from mixwood._support.numbers import chance, duration, number
 from mixwood.report.base_words import base_in_words
 from mixwood.report.digest import SUMMARY_FORMATS
+from mixwood.report.headline import LEVEL
 from mixwood.report.pieces import (
     escaped,
     paragraph,
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from mixwood.report.digest import Digest
 
 __all__ = ["all_sections"]
-
-#: The probability of the range of numbers of clusters that is named.
-_LEVEL = 0.9
 
 
 def all_sections(
@@ -57,15 +53,15 @@ def all_sections(
 
 def _answer(digest: Digest, folder: str | None) -> str:
     known = digest.about.known
-    values, chances = digest.cluster_numbers
+    said = digest.headline
     parts = [
-        f'<p class="answer">{count("cluster", int(values[0]))}, with probability '
-        f"<strong>{escaped(chance(chances[0]))}</strong>.</p>",
-        paragraph(_range(digest.posterior)),
+        f'<p class="answer">{escaped(said.leads)}, with probability '
+        f"<strong>{escaped(chance(said.probability))}</strong>.</p>",
+        *(paragraph(sentence) for sentence in said.details),
         paragraph(
-            "The single partition that stands best for all draws (least expected variation of "
-            f"information) has {count('cluster', int(digest.estimate.max()) + 1)}; the table and "
-            f"the pictures show that one.{_thinning(digest)}"
+            "The table and the pictures show the estimate: the single partition that stands best "
+            "for all draws, with the least expected variation of information."
+            f"{_thinning(digest)}"
         ),
     ]
     if known is not None:
@@ -84,15 +80,6 @@ def _answer(digest: Digest, folder: str | None) -> str:
 def _thinning(digest: Digest) -> str:
     kept, all_ = digest.thinned.n_draws, digest.posterior.n_draws
     return "" if kept == all_ else f" It was found from {kept:,} of each chain's {all_:,} draws."
-
-
-def _range(posterior: Posterior) -> str:
-    low, high = np.quantile(
-        posterior.n_clusters, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2], method="inverted_cdf"
-    )
-    if low == high:
-        return f"At least {_LEVEL:.0%} of all draws have {count('cluster', int(low))}."
-    return f"With {_LEVEL:.0%} probability there are {int(low):,} to {int(high):,} clusters."
 
 
 def _verdict(digest: Digest, folder: str | None) -> str:
@@ -120,19 +107,20 @@ def _defined(text: str) -> str:
 def _clusters(digest: Digest) -> str:
     if digest.posterior.X is None:
         return section("clusters", "The clusters", paragraph(_WITHOUT_DATA))
-    described = digest.thinned.describe(words=digest.about.words, level=_LEVEL)
+    described = digest.thinned.describe(words=digest.about.words, level=LEVEL)
     # A category that is a number, such as a year, is a name: no comma, no rounding.
     modes = [name for name in described.columns if str(name).endswith(" mode")]
     described = described.astype(dict.fromkeys(modes, str))
-    described = with_intervals(described.sort_values("size", ascending=False, kind="stable"))
+    described = with_intervals(described)
     caption = (
-        "One row per cluster of the estimate, the largest first; below each number, its "
-        f"{_LEVEL:.0%} credible interval"
+        "One row per cluster of the estimate, the largest first; certainty is the mean "
+        "probability that its rows belong to it; below each number, its "
+        f"{LEVEL:.0%} credible interval"
     )
     return section(
         "clusters",
         "The clusters",
-        table(described, "clusters-table", caption, "cluster", {"probability": chance}),
+        table(described, "clusters-table", caption, "cluster", {"certainty": chance}),
     )
 
 
@@ -141,6 +129,7 @@ _WITHOUT_DATA = "The run was saved without its data, which this part of the repo
 
 def _pictures(digest: Digest) -> str:
     some, every = digest.thinned, digest.posterior
+    counted = (1,) if digest.headline.one_number else (digest.headline.least, 1)
     return section(
         "pictures",
         "Pictures",
@@ -148,7 +137,7 @@ def _pictures(digest: Digest) -> str:
         _drawn(
             "How many clusters: the posterior probability of each number",
             (8, 3.2),
-            lambda ax: every.plot_n_clusters(ax=ax),
+            *(partial(_numbers, every, least) for least in counted),
         ),
         _drawn(
             "Co-clustering: how often two items share a cluster",
@@ -156,6 +145,10 @@ def _pictures(digest: Digest) -> str:
             lambda ax: some.plot_similarity(ax=ax),
         ),
     )
+
+
+def _numbers(posterior: Posterior, least: int, ax: Axes) -> None:
+    posterior.plot_n_clusters(ax=ax, min_size=least)
 
 
 def _drawn(

@@ -31,7 +31,7 @@ def test_demo_leaves_a_posterior_a_report_and_a_picture(mixwood):
     result = mixwood("demo", "--draws", "20")
     assert result.exit_code == 0, result.output
     assert "mixwood-demo" in result.output
-    assert "Number of clusters" in result.output
+    assert "with probability" in result.output
     folder = Path("mixwood-demo")
     picture = imread(folder / "overview.png")
     assert picture.shape[0] > 500

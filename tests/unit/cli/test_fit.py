@@ -79,7 +79,7 @@ def test_a_whole_run(mixwood, table, quick):
     assert "AutoGaussian (all 2 columns are numbers)" in result.stderr
     assert re.search(r"^Structure: .* predict rows best", result.stdout, re.MULTILINE)
     assert re.search(r"^ *width .*^ *nu ", result.stdout, re.MULTILINE | re.DOTALL)
-    assert "Number of clusters" in result.stdout
+    assert re.match(r"3 clusters, with probability [\d>]+%\.\n", result.stdout)
     assert "Adjusted Rand index with 'kind': 1.000" in result.stdout
     assert "trees-run/report.html" in result.stdout
     assert re.search(r"run longer: mixwood resume trees-run --draws \d+", result.stdout)
@@ -105,7 +105,10 @@ def test_the_json_object_is_whole(mixwood, table, quick):
     assert outcome["folder"] == "out"
     assert Path(outcome["report"]).is_file()
     assert outcome["adjusted_rand"] == 1.0
-    assert outcome["n_clusters"] == 3
+    assert outcome["n_clusters"] == outcome["n_groups"] == 3
+    assert outcome["headline"].startswith("3 clusters, with probability")
+    assert (outcome["group_size"], outcome["rows_outside_groups"]) == (2, 0)
+    assert outcome["estimate_n_groups"] == outcome["estimate_n_clusters"] == 3
     assert sum(outcome["n_clusters_probabilities"].values()) == pytest.approx(1)
     assert outcome["probability"] == max(outcome["n_clusters_probabilities"].values())
     assert outcome["finished"] is True

@@ -25,7 +25,6 @@ from mixwood.plots import overview, plot_clusters
 from mixwood.plots.clusters import UNSURE
 from mixwood.plots.plane import plane_of
 from mixwood.plots.style import COLOURS
-from mixwood.posterior.cluster_summary import item_certainty
 
 
 def new_axes():
@@ -51,7 +50,7 @@ def test_two_columns_are_drawn_as_they_are(make_posterior):
     axes = plot_clusters(posterior, ax=new_axes())
     points, colours, filled = marks(axes)
     estimate = posterior.point_estimate()
-    sure = item_certainty(posterior, estimate) >= UNSURE
+    sure = posterior.certainty() >= UNSURE
     for row in range(12):
         (at,) = np.flatnonzero(np.all(np.isclose(points, X[row]), axis=1))
         assert colours[at].upper() == COLOURS[estimate[row] % 8]
@@ -72,6 +71,22 @@ def test_the_legend_names_the_clusters_unless_they_are_many(make_posterior):
     assert drawn == list(COLOURS[:3])
     alone = replace(posterior, labels=np.tile(np.arange(25), shape))
     assert plot_clusters(alone, ax=new_axes()).get_legend() is None
+
+
+def test_small_clusters_can_be_left_to_the_others(make_posterior):
+    X = np.random.default_rng(0).normal(size=(25, 2))
+    labels = np.repeat([0, 1, 2, 3], [12, 8, 4, 1])
+    posterior = make_posterior(Gaussian(), X=X)
+    shape = (posterior.n_chains, posterior.n_draws, 1)
+    posterior = replace(posterior, labels=np.tile(labels, shape))
+    legend = plot_clusters(posterior, min_size=5, ax=new_axes()).get_legend()
+    sizes = np.bincount(posterior.point_estimate(min_size=5))
+    assert [text.get_text() for text in legend.get_texts()] == [
+        f"{k} ({size})" for k, size in enumerate(sizes)
+    ]
+    assert sizes.sum() == 25
+    assert len(sizes) == 2
+    assert overview(posterior, min_size=5).axes[0].get_title().startswith("25 items, 2 clusters")
 
 
 def test_contours_are_those_of_the_predictive_density(make_posterior):

@@ -56,6 +56,17 @@ def test_number_of_clusters(make_posterior):
             assert share == pytest.approx(np.mean(draws == (left + right) / 2))
 
 
+def test_number_of_large_clusters(make_posterior):
+    posterior = make_posterior(chains=2, draws=40, clusters=6)
+    numbers = posterior.n_clusters_at_least(3)
+    axes = posterior.plot_n_clusters(ax=new_axes(), min_size=3)
+    for bar in axes.patches:
+        k = round(bar.get_x() + bar.get_width() / 2)
+        assert bar.get_height() == pytest.approx(np.mean(numbers == k))
+    assert sum(bar.get_height() for bar in axes.patches) == pytest.approx(1)
+    assert axes.get_xlabel() == "number of clusters of at least 3 rows"
+
+
 def test_many_numbers_of_clusters_share_bars(make_posterior):
     posterior = make_posterior(items=300, clusters=300, draws=30)
     widely = np.tile(np.arange(300) % 10, (2, 30, 1)).astype(np.int32)
@@ -108,7 +119,7 @@ def test_dendrogram_has_the_colours_of_the_estimate(make_posterior):
 
     X = np.array([[0.0], [9.0], [0.1], [9.1], [0.2], [9.2]])
     posterior = make_posterior(Gaussian(), X=X)
-    posterior._estimates["vi", 0, None] = np.array([0, 1, 0, 1, 0, 1])
+    posterior._estimates["vi", 1, 0, None] = np.array([0, 1, 0, 1, 0, 1])
     axes = posterior.plot_dendrogram(ax=new_axes())
     colours = {text.get_text(): to_hex(text.get_color()).upper() for text in axes.get_xticklabels()}
     assert colours == {str(row): COLOURS[row % 2] for row in range(6)}

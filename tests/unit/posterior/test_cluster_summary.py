@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.posterior.cluster_summary import cluster_certainty, item_certainty, parameter_estimates
+from mixwood.posterior.cluster_summary import parameter_estimates
 
 
 @pytest.fixture
@@ -103,19 +103,6 @@ def test_few_numbers_at_once_change_nothing_but_the_noise(two_groups, family_cas
         assert np.all(np.abs(value.mean - whole[name].mean) < noise)
 
 
-def test_certainty_of_clusters_and_items():
-    labels = np.array([[[0, 0, 0, 1], [0, 0, 1, 2], [0, 0, 0, 0]]])
-    zeros = np.zeros((1, 3))
-    likelihood = mw.Poisson(shape=1.0, rate=[1.0])
-    model = mw.Mixture(likelihood, mw.DirichletProcess(alpha=1.0))
-    posterior = mw.Posterior(labels, zeros, zeros, {}, model, likelihood, None)
-    estimate = np.array([0, 0, 0, 1])
-    # pairs of the first three: all, one of three, all; the last is alone in two draws
-    np.testing.assert_allclose(cluster_certainty(posterior, estimate), [7 / 9, 2 / 3])
-    items = item_certainty(posterior, estimate)
-    np.testing.assert_allclose(items, [(1 + 1 + 3 / 4) / 3] * 3 + [(1 + 1 + 1 / 4) / 3])
-
-
 # --- the table
 
 
@@ -128,7 +115,7 @@ def test_table_of_gaussian_clusters(make_posterior):
     table = posterior.describe()
     ends = ["", " low", " high"]
     numbers = [f"{c} {name}{end}" for name in ("mean", "sd") for c in "ab" for end in ends]
-    assert list(table.columns) == ["size", "probability", *numbers]
+    assert list(table.columns) == ["size", "certainty", *numbers]
     assert table.index.name == "cluster"
     assert table["size"].sum() == 12
     assert np.all((table["a mean low"] <= table["a mean"]) & (table["a sd"] > 0))
@@ -147,6 +134,23 @@ def test_table_of_gaussian_clusters(make_posterior):
 def test_table_of_other_families(make_posterior, likelihood, X, columns):
     table = make_posterior(likelihood, X=X).describe()
     assert set(columns) <= set(table.columns)
+
+
+def test_the_certainty_of_a_cluster_is_the_mean_of_its_rows(make_posterior):
+    posterior = make_posterior(draws=30)
+    labels, sure = posterior.point_estimate(), posterior.certainty()
+    means = [sure[labels == k].mean() for k in range(labels.max() + 1)]
+    np.testing.assert_allclose(posterior.describe()["certainty"], means)
+    assert np.all(np.diff(posterior.describe()["size"]) <= 0)
+
+
+def test_small_clusters_have_no_rows_in_the_table(make_posterior):
+    posterior = make_posterior(draws=30, clusters=6)
+    least = int(posterior.describe()["size"].max())
+    table = posterior.describe(min_size=least)
+    assert table["size"].min() >= least
+    assert table["size"].sum() == 12
+    assert len(posterior.cluster_parameters(min_size=least)["mean"].mean) == len(table)
 
 
 def test_words_of_counts(two_groups):

@@ -63,14 +63,14 @@ def test_predict_uses_the_point_estimate(some_posterior, monkeypatch):
     posterior, new = some_posterior
     asked = []
 
-    def estimate(self, loss="vi", seed=0):
-        asked.append((loss, seed))
+    def estimate(self, loss="vi", min_size=1, seed=0):
+        asked.append((loss, min_size, seed))
         return self.labels[0, 0].astype(np.int64)
 
     monkeypatch.setattr(Posterior, "point_estimate", estimate)
-    proba = posterior.predict_proba(new, loss="binder", seed=5)
+    proba = posterior.predict_proba(new, loss="binder", min_size=2, seed=5)
     labels = posterior.predict(new)
-    assert asked == [("binder", 5), ("vi", 0)]
+    assert asked == [("binder", 2, 5), ("vi", 1, 0)]
     assert labels.dtype == np.int64
     assert labels.tolist() == proba.argmax(axis=1).tolist()
     assert posterior.predict_proba(new, new=True).shape == (8, proba.shape[1] + 1)

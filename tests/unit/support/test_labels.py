@@ -1,4 +1,4 @@
-"""Label draws are kept in the smallest type that holds them."""
+"""Labels of estimates are numbered by size; draws are kept in the smallest type for them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,25 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood._support.labels import label_buffers, one_array
+from mixwood._support.labels import by_size, label_buffers, one_array
 from mixwood.sampling import sinks
+
+
+def test_clusters_are_numbered_by_size_and_equal_ones_as_they_appear():
+    np.testing.assert_array_equal(by_size([4, 9, 9, 1, 4, 7]), [0, 1, 1, 2, 0, 3])
+    np.testing.assert_array_equal(by_size([4, 9, 9, 1, 9]), [1, 0, 0, 2, 0])
+    np.testing.assert_array_equal(by_size([4, 9, 9], sizes=[3, 1, 1]), [0, 1, 1])
+    np.testing.assert_array_equal(by_size([4, 9, 9], sizes=[2, 1, 1]), [0, 1, 1])
+    assert by_size([5]).dtype == np.int64
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        labels, sizes = rng.integers(0, 8, 20), rng.integers(1, 4, 20)
+        numbered = by_size(labels, sizes)
+        counts = np.bincount(numbered, sizes)
+        first = [numbered.tolist().index(k) for k in range(len(counts))]
+        order = sorted(range(len(counts)), key=lambda k: (-counts[k], first[k]))
+        assert order == list(range(len(counts)))
+        assert len({*zip(labels, numbered, strict=True)}) == len(counts)  # the same partition
 
 
 def test_buffers_widen_when_they_must():
