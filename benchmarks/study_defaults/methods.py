@@ -1,8 +1,9 @@
 """What is compared: fits of a whole set, and of four fifths of it for the rest's log density.
 
 `before` is the fixed base measure that was the default once, `after` the default; `full`,
-`diagonal` and `spherical` are the structures that it chooses from; `bic` is what else a user
-would take, Gaussian mixtures of scikit-learn, of the structure and size of the best BIC.
+`diagonal` and `spherical` are the structures that it chooses from; `dirichlet`, `pitman_yor` and
+`finite` are the default with another prior; `bic` is what else a user would take, Gaussian mixtures
+of scikit-learn, of the structure and size of the best BIC.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ MODELS: dict[str, Callable[[], mw.Mixture]] = {
     "full": lambda: mw.Mixture(mw.Gaussian()),
     "diagonal": lambda: mw.Mixture(mw.DiagonalGaussian()),
     "spherical": lambda: mw.Mixture(mw.SphericalGaussian()),
+    "dirichlet": lambda: mw.Mixture(prior=mw.DirichletProcess()),
+    "pitman_yor": lambda: mw.Mixture(prior=mw.PitmanYor()),
+    "finite": lambda: mw.Mixture(prior=mw.FiniteMixture()),
 }
 METHODS = (*MODELS, "bic")
 PARTS = ("whole", "held out")
@@ -111,7 +115,9 @@ def _held_out(data: LabelledSet, method: str, options: Options) -> Measures:
 def _against_classes(data: LabelledSet, estimate: Any) -> Measures:
     known = data.labels >= 0
     rand = adjusted_rand(data.labels[known], estimate[known]) if known.any() else None
-    return {"rand": rand, "clusters": len(np.unique(estimate))}
+    sizes = np.bincount(estimate)
+    small = int((sizes < max(2, 0.005 * len(estimate))).sum())
+    return {"rand": rand, "clusters": len(sizes), "small": small}
 
 
 def best_by_bic(X: Floats) -> tuple[Any, Any]:

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-import mixwood as mw
 from benchmarks.data import labelled_set
+from benchmarks.peers.contests import tenk
 from benchmarks.study_defaults.simulated import SIMULATED, Floats
 
 #: In the order of their size, roughly: what is quick comes first.
@@ -64,7 +64,8 @@ def load(name: str) -> LabelledSet:
     if name in SIMULATED:
         X, labels = SIMULATED[name]()
     elif name == "tenk":
-        X, labels = mw.datasets.tenk()
+        contest = tenk()  # as the field was measured on
+        X, labels = contest.X, contest.truth
     elif name in REAL:
         X, labels = labelled_set(name)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log
 from typing import Any, ClassVar
 
@@ -67,7 +68,7 @@ class Prior(Settable, ABC):
         7.49
         """
         n = whole_number(n, "n", at_least=1)
-        return 1.0 if n == 1 else self._expected_clusters(n)
+        return 1.0 if n == 1 else _expected_clusters(self, n)
 
     @abstractmethod
     def _expected_clusters(self, n: int) -> float:
@@ -192,6 +193,12 @@ class Prior(Settable, ABC):
         >>> draws.labels.shape, draws.theta.shape
         ((3, 5), (3,))
         """
+
+
+@lru_cache(maxsize=128)
+def _expected_clusters(prior: Prior, n: int) -> float:
+    """Return the expectation, kept: every tree of a chain's start asks for the same."""
+    return prior._expected_clusters(n)
 
 
 def checked_mass(value: Any, name: str) -> float | hyper.Gamma:
