@@ -147,11 +147,13 @@ class Hierarchy:
     def log_evidence_bound(self) -> float:
         """A lower bound of ``log p(X, u)`` at the ``u`` and parameters used.
 
-        ``(n-1) log u - psi(u) - log Gamma(n) + log phi(t)``, every constant included.
+        ``(n-1) log u - psi(u) - log Gamma(n) + log phi(t)``, every constant included; given that
+        the random measure has a jump, where it may have none.
         """
         p, n = self._recipe.parameters, self._points
         psi_u = self._recipe.model.prior.psi(p)
         constants = (n - 1) * p.log_u - psi_u - lgamma(n) + self._log_constant
+        constants -= self._recipe.model.prior.log_nonempty(p)
         return constants + self._tree.log_potential
 
     @property
