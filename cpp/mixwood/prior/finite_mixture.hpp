@@ -44,8 +44,9 @@ struct FiniteMixture {
 
   static void start(const PriorHyper& hyper, PriorValues& values, const ClusterSizes& clusters,
                     Stream& random) {
-    // Within a few units of every mode, which n rows and a large gamma put far from n.
-    values.log_u = std::log(clusters.n_rows) - std::log(-values.sigma * clusters.n_clusters());
+    // n / (gamma (K + rate)), which no mode is below: from far above, a slice would have no end.
+    const double jumps = clusters.n_clusters() + std::exp(values.log_alpha);
+    values.log_u = std::log(clusters.n_rows) - std::log(-values.sigma * jumps);
     slice_u(hyper, values, clusters, random);
   }
   static void update(const PriorHyper& hyper, PriorValues& values, const ClusterSizes& clusters,

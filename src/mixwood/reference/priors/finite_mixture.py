@@ -57,8 +57,8 @@ class FiniteMixture(Twin):
         return Parameters(0.0, log(rate), -gamma, theta=0.0)
 
     def start_log_u(self, p: Parameters, sizes: Sequence[int]) -> float:
-        """Return the log of ``n / (K gamma)``, within a few units of every mode."""
-        return log(sum(sizes)) - log(-p.sigma * len(sizes))
+        """Return the log of ``n / (gamma (K + rate))``, which no mode is below."""
+        return log(sum(sizes)) - log(-p.sigma * (len(sizes) + exp(p.log_alpha)))
 
     def update_log_u(self, p: Parameters, sizes: Sequence[int], stream: Stream) -> None:
         p.log_u = self.slice_log_u(p, sum(sizes), len(sizes), stream)
