@@ -54,7 +54,7 @@ def states_with_weights(model, X):
     start = prior.start()
     log_alpha, sigma = start.log_alpha, start.sigma
     integrated = isinstance(prior, (mw.DirichletProcess, mw.PitmanYor))
-    grid = [0.0] if integrated else np.arange(-50.0, 25.0, 0.25)
+    grid = [0.0] if integrated else np.arange(-50.0, 45.0, 0.25)
     family = model.likelihood.bind(X)
     labels, log_u, masses = [], [], []
     for partition in all_partitions(n):
