@@ -140,8 +140,15 @@ class Hierarchy:
     def parameters(self) -> dict[str, float]:
         """The prior's parameters at which the tree is judged: ``log_alpha``, ``sigma``, ..."""
         prior = self._recipe.model.prior
-        stored = [prior.core_name(name) for name in prior.parameters]
-        return {name: getattr(self._recipe.parameters, name) for name in stored}
+        return {
+            prior.stored_name(name): float(prior.stored(name, np.asarray(self._core_value(name))))
+            for name in prior.parameters
+        }
+
+    def _core_value(self, name: str) -> float:
+        """Return a parameter as the core has it."""
+        value: float = getattr(self._recipe.parameters, self.model.prior.core_name(name))
+        return value
 
     @property
     def log_evidence_bound(self) -> float:
@@ -297,7 +304,10 @@ class Hierarchy:
             labels=self.labels[None, None].astype(np.int32),
             log_joint=np.full((1, 1), np.nan),
             log_u=np.full((1, 1), self.log_u),
-            parameters={name: np.full((1, 1), value) for name, value in self.parameters.items()},
+            parameters={
+                self.model.prior.core_name(name): np.full((1, 1), self._core_value(name))
+                for name in self.model.prior.parameters
+            },
             model=self.model,
             resolved=self.model.likelihood,
             X=self._X,

@@ -117,11 +117,12 @@ def test_the_expected_number_of_occupied_components():
 @pytest.mark.parametrize("rate", [19_000.0, hyper.Gamma(0.5, 0.003)], ids=str)
 def test_points_for_many_components_agree_with_all_of_them(rate, monkeypatch):
     """Just beyond and before the limit up to which each number of components counts."""
-    prior = mw.FiniteMixture(rate=rate, gamma=0.3)
-    monkeypatch.setattr("mixwood.priors.components._EACH", 10**9)
-    exact = [prior.expected_clusters(n) for n in (2, 100, 10**5)]
-    monkeypatch.setattr("mixwood.priors.components._EACH", 0)
-    np.testing.assert_allclose([prior.expected_clusters(n) for n in (2, 100, 10**5)], exact, 1e-6)
+    found = []
+    for limit in (10**9, 0):
+        monkeypatch.setattr("mixwood.priors.components._EACH", limit)
+        counts, weights = component_points(rate)
+        found.append([weights @ occupied(counts, 0.3, n) for n in (2, 100, 10**5)])
+    np.testing.assert_allclose(*found, 1e-6)
 
 
 def test_the_number_of_clusters_stays_below_that_of_components():
@@ -195,3 +196,15 @@ def test_a_vague_gamma_stays_within_its_bounds(gamma, chain_of):
         state = chain.state()
         assert 0.999e-6 <= -state["sigma"] <= 1.001e6
         assert np.isfinite([state["log_u"], state["log_alpha"], chain.log_joint()]).all()
+
+
+# --- trees
+
+
+def test_a_tree_tells_its_parameters_by_their_names():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    model = mw.Mixture(mw.Gaussian(scale="data"), mw.FiniteMixture(gamma=0.5))
+    tree = mw.ibhc(model, X, seed=1)
+    assert tree.parameters == {"log_rate": pytest.approx(log(9.9)), "gamma": 0.5}
+    assert np.isfinite(tree.log_evidence_bound)
+    assert tree.predict(X).shape == (12,)
