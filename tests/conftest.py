@@ -10,6 +10,9 @@ import mixwood as mw
 from mixwood.testing import seed_of
 
 PRIORS = {
+    "finite": mw.FiniteMixture(rate=2.5, gamma=0.7),
+    "finite-default": mw.FiniteMixture(),
+    "finite-random": mw.FiniteMixture(rate=mw.hyper.Gamma(1, 0.5), gamma=mw.hyper.Gamma(2, 1)),
     "dp": mw.DirichletProcess(alpha=1.3),
     "dp-random": mw.DirichletProcess(),
     "nggp": mw.NGGP(alpha=0.8, sigma=0.4),
@@ -120,6 +123,9 @@ def fixed_case(request):
 
 
 # With every family there is no time for all; the oracles have each.
-@pytest.fixture(params=[name for name in PRIORS if name != "nggp-fixed-alpha"])
+SELDOM = ("nggp-fixed-alpha", "finite-default")
+
+
+@pytest.fixture(params=[name for name in PRIORS if name not in SELDOM])
 def prior(request):
     return PRIORS[request.param]

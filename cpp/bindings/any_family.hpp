@@ -12,8 +12,8 @@
 #include "arrays.hpp"
 #include "mixwood/chain.hpp"
 #include "mixwood/family/erased.hpp"
-#include "mixwood/family/hyperprior.hpp"
 #include "mixwood/prior/prior.hpp"
+#include "mixwood/random/hyperprior.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/sampler/options.hpp"
 

@@ -7,6 +7,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -30,11 +31,12 @@ using Values = Input<double, 1>;
 using Dictionary = nb::typed<nb::dict, nb::str, nb::any>;
 using Pair = std::optional<std::pair<double, double>>;
 
-PriorHyper hyperpriors(Pair alpha, Pair sigma, Pair theta) {
+PriorHyper hyperpriors(Pair alpha, Pair sigma, Pair theta, const std::optional<Law>& gamma) {
   PriorHyper hyper;
   if (alpha) hyper.alpha = GammaHyper{alpha->first, alpha->second};
   if (sigma) hyper.sigma = BetaHyper{sigma->first, sigma->second};
   if (theta) hyper.theta = GammaHyper{theta->first, theta->second};
+  if (gamma) hyper.gamma = hyperprior(*gamma);
   return hyper;
 }
 
@@ -213,10 +215,11 @@ void bind_chain(nb::module_& m) {
   m.def(
       "update_parameters",
       [](const std::string& prior, Pair alpha, Pair sigma, Pair theta,
-         const std::array<double, 4>& values, std::vector<int> sizes, nb::object bit_generator) {
+         const std::array<double, 4>& values, std::vector<int> sizes, nb::object bit_generator,
+         const std::optional<Law>& gamma) {
         require(!sizes.empty() && *std::min_element(sizes.begin(), sizes.end()) > 0,
                 "sizes must be positive");
-        Prior moved(prior_named(prior), hyperpriors(alpha, sigma, theta),
+        Prior moved(prior_named(prior), hyperpriors(alpha, sigma, theta, gamma),
                     {values[0], values[1], values[2], values[3]});
         const int n = std::accumulate(sizes.begin(), sizes.end(), 0);
         Stream random(bit_generator_of(bit_generator));
@@ -226,6 +229,7 @@ void bind_chain(nb::module_& m) {
       },
       nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(), nb::arg("theta").none(),
       nb::arg("values"), nb::arg("sizes"), nb::arg("bit_generator"),
+      nb::arg("gamma").none() = nb::none(),
       "Move u and the random parameters once, given the sizes of the clusters. values: log_u, "
       "log_alpha, sigma, theta.");
   nb::class_<Chain>(m, "Chain", "One Markov chain over partitions.")
@@ -234,19 +238,23 @@ void bind_chain(nb::module_& m) {
           [](Chain* self, nb::object family, const std::string& prior, Pair alpha, Pair sigma,
              Pair theta, const std::map<std::string, double>& start, Labels labels,
              nb::object bit_generator, const std::string& sampler,
-             const std::map<std::string, int>& options, bool blank) {
+             const std::map<std::string, int>& options, bool blank,
+             const std::optional<Law>& gamma) {
             const PriorValues values{.log_u = 0,
                                      .log_alpha = std::log(start.at("alpha")),
                                      .sigma = start.at("sigma"),
                                      .theta = start.at("theta")};
-            new (self)
-                Chain(family, Prior(prior_named(prior), hyperpriors(alpha, sigma, theta), values),
-                      labels, bit_generator, sampler, options, blank);
+            new (self) Chain(
+                family, Prior(prior_named(prior), hyperpriors(alpha, sigma, theta, gamma), values),
+                labels, bit_generator, sampler, options, blank);
           },
           nb::arg("family"), nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(),
           nb::arg("theta").none(), nb::arg("start"), nb::arg("labels"), nb::arg("bit_generator"),
           nb::arg("sampler"), nb::arg("options"), nb::arg("blank") = false,
-          "alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; options: "
+          nb::arg("gamma").none() = nb::none(),
+          "alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; gamma: "
+          "the "
+          "law of -sigma, where that is positive; options: "
           "the numbers that the sampler of this name takes; blank: grow no tree, a state is about "
           "to be loaded.")
       .def("run", &Chain::run, nb::arg("warmup"), nb::arg("thin"), nb::arg("labels"),
@@ -307,7 +315,7 @@ void bind_chain(nb::module_& m) {
            "Run each of many starts for some iterations; return where each ended.")
       .def(
           "log_joint", [](Chain& c) { return c.chain().log_joint(); },
-          "log p(X, Pi, u | alpha, sigma), row constants left out.")
+          "log p(X, Pi, u | the prior's parameters), row constants left out.")
       .def("save_state", &Chain::save_state,
            "The whole state as bytes, the random stream apart, which is the caller's.")
       .def("load_state", &Chain::load_state, nb::arg("state"),

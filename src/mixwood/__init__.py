@@ -26,7 +26,13 @@ from mixwood.likelihoods import (
     conjugate_family,
 )
 from mixwood.model import Mixture
-from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
+from mixwood.priors import (
+    NGGP,
+    DirichletProcess,
+    FiniteMixture,
+    NormalizedInverseGaussian,
+    PitmanYor,
+)
 from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
@@ -49,6 +55,7 @@ __all__ = [
     "Categorical",
     "DiagonalGaussian",
     "DirichletProcess",
+    "FiniteMixture",
     "Gaussian",
     "Gibbs",
     "Hierarchy",

@@ -120,7 +120,7 @@ def custom(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), orde
     A user's family, by the addresses of compiled functions (log_predictive: 0 for none) that `owner` keeps.
     """
 
-def update_parameters(prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, values: Sequence[float], sizes: Sequence[int], bit_generator: object) -> list[float]:
+def update_parameters(prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, values: Sequence[float], sizes: Sequence[int], bit_generator: object, gamma: tuple[str, float, float, float, float] | None = None) -> list[float]:
     """
     Move u and the random parameters once, given the sizes of the clusters. values: log_u, log_alpha, sigma, theta.
     """
@@ -128,9 +128,9 @@ def update_parameters(prior: str, alpha: tuple[float, float] | None, sigma: tupl
 class Chain:
     """One Markov chain over partitions."""
 
-    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, sampler: str, options: Mapping[str, int], blank: bool = False) -> None:
+    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, sampler: str, options: Mapping[str, int], blank: bool = False, gamma: tuple[str, float, float, float, float] | None = None) -> None:
         """
-        alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; options: the numbers that the sampler of this name takes; blank: grow no tree, a state is about to be loaded.
+        alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; gamma: the law of -sigma, where that is positive; options: the numbers that the sampler of this name takes; blank: grow no tree, a state is about to be loaded.
         """
 
     def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float, first: int = 0, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> int:
@@ -183,7 +183,7 @@ class Chain:
         """Run each of many starts for some iterations; return where each ended."""
 
     def log_joint(self) -> float:
-        """log p(X, Pi, u | alpha, sigma), row constants left out."""
+        """log p(X, Pi, u | the prior's parameters), row constants left out."""
 
     def save_state(self) -> bytes:
         """

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from mixwood._support.checks import positive_number
 
 __all__ = ["Beta", "Gamma", "LogNormal"]
+
+#: A hyperprior as the core reads it: kind, two numbers, and the bounds it is restricted to.
+Law: TypeAlias = tuple[str, float, float, float, float]
+
+Bounds: TypeAlias = tuple[Any, Any]
+
+#: Learned parameters stay within these: beyond them log Gamma functions lose all digits.
+BOUNDS = (1e-10, 1e10)
 
 
 @dataclass(frozen=True)
@@ -89,3 +100,60 @@ class LogNormal:
     def __post_init__(self) -> None:
         object.__setattr__(self, "median", positive_number(self.median, "median"))
         object.__setattr__(self, "sd", positive_number(self.sd, "sd"))
+
+
+def centre(prior: Any) -> float:
+    """Return where a chain starts: the median of a LogNormal, the mean of the others."""
+    return prior.median if isinstance(prior, LogNormal) else float(prior.mean)
+
+
+def law(value: Any, bounds: Bounds = BOUNDS) -> Law:
+    """Return a parameter as the core reads it: a hyperprior or a fixed number.
+
+    Examples
+    --------
+    >>> law(LogNormal(10, 2), (1, 100)), law(0.1)
+    (('lognormal', 10.0, 2.0, 1.0, 100.0), ('fixed', 0.0, 0.0, 0.0, 0.0))
+    """
+    low, high = map(float, bounds)
+    match value:
+        case LogNormal(median, sd):
+            return ("lognormal", median, sd, low, high)
+        case Gamma(shape, rate):
+            return ("gamma", shape, rate, low, high)
+        case Beta(a, b):
+            return ("beta", a, b, low, high)
+    return ("fixed", 0.0, 0.0, 0.0, 0.0)
+
+
+def draw(prior: Any, bounds: Bounds, rng: np.random.Generator, size: Any = None) -> Any:
+    """Draw from a hyperprior restricted to `bounds`, by the inverse of its distribution function.
+
+    `bounds` may be arrays. Without a `size` it is a number.
+
+    Examples
+    --------
+    >>> draws = draw(LogNormal(1, 9), (0.5, 2), np.random.default_rng(0), 1000)
+    >>> bool(0.5 <= draws.min() < draws.max() <= 2)
+    True
+    """
+    from scipy import special
+
+    low, high = bounds
+
+    def share(x: Any) -> Any:
+        if isinstance(prior, LogNormal):
+            return special.ndtr(np.log(x / prior.median) / prior.sd)
+        if isinstance(prior, Gamma):
+            return special.gammainc(prior.shape, prior.rate * x)
+        return special.betainc(prior.a, prior.b, x)
+
+    uniform = rng.uniform(share(low), share(high), size)
+    if isinstance(prior, LogNormal):
+        drawn = prior.median * np.exp(prior.sd * special.ndtri(uniform))
+    elif isinstance(prior, Gamma):
+        drawn = special.gammaincinv(prior.shape, uniform) / prior.rate
+    else:
+        drawn = special.betaincinv(prior.a, prior.b, uniform)
+    inside = np.clip(drawn, low, high)
+    return inside if np.ndim(inside) else float(inside)

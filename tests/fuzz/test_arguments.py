@@ -87,6 +87,7 @@ CONSTRUCTORS = {
     mw.NGGP: {"alpha": 1.0, "sigma": 0.5},
     mw.NormalizedInverseGaussian: {"alpha": 1.0},
     mw.PitmanYor: {"theta": 1.0, "sigma": 0.5},
+    mw.FiniteMixture: {"rate": 3.0, "gamma": 1.0},
     mw.hyper.Gamma: {"shape": 1.0, "rate": 1.0},
     mw.hyper.Beta: {"a": 1.0, "b": 1.0},
     mw.Gibbs: {"subset": 3},
@@ -102,7 +103,13 @@ CONSTRUCTORS = {
     mw.Mixture: {"likelihood": mw.Gaussian(), "prior": mw.NGGP()},
 }
 LIKELIHOODS = [c for c in CONSTRUCTORS if issubclass(c, mw.Likelihood)]
-PRIORS = [mw.DirichletProcess, mw.NGGP, mw.NormalizedInverseGaussian, mw.PitmanYor]
+PRIORS = [
+    mw.DirichletProcess,
+    mw.NGGP,
+    mw.NormalizedInverseGaussian,
+    mw.PitmanYor,
+    mw.FiniteMixture,
+]
 SAMPLERS = [mw.Gibbs, mw.PaperTree, mw.Tree, mw.SplitMerge, mw.Slice]
 PARTS = st.dictionaries(
     st.integers(-1, 3) | st.tuples(st.integers(0, 2), st.integers(0, 2)) | st.sampled_from("ab"),

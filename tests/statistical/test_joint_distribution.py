@@ -17,6 +17,8 @@ EVERY_PRIOR = PRIORS | {
     "nggp": mw.NGGP(alpha=1.0, sigma=0.4),
     "nggp-fixed-sigma": mw.NGGP(sigma=0.4),
     "py": mw.PitmanYor(theta=1.0, sigma=0.4),
+    "finite": mw.FiniteMixture(rate=4.0, gamma=2.0),
+    "finite-fixed-rate": mw.FiniteMixture(rate=3.0, gamma=mw.hyper.LogNormal(1.0, 0.7)),
 }
 
 FAMILIES = {
@@ -37,7 +39,9 @@ def some(names, fast):
 
 
 # Every update of a parameter is in one of the fast ones.
-EACH_PRIOR = some(EVERY_PRIOR, ("dp-random", "nggp-random", "nig-random", "py-random"))
+EACH_PRIOR = some(
+    EVERY_PRIOR, ("dp-random", "nggp-random", "nig-random", "py-random", "finite-random")
+)
 EACH_FAMILY = some(FAMILIES, ("gaussian", "multinomial"))
 
 
@@ -65,7 +69,7 @@ def test_more_items_than_enumeration_reaches(seed):
 TREE = mw.Tree(3, 3, 3, rebuild=1)
 
 
-@pytest.mark.parametrize("prior", ["dp-random", "nggp-random", "py-random"])
+@pytest.mark.parametrize("prior", ["dp-random", "nggp-random", "py-random", "finite-random"])
 def test_tree_leaves_the_hyperparameters_right(prior, seed):
     model = mw.Mixture(mw.Gaussian().resolve_standard(1), EVERY_PRIOR[prior])
     result = joint_distribution_test(

@@ -21,7 +21,7 @@ from tests.conftest import PRIORS
 from tests.statistical.conftest import LEARNED
 
 # Those whose parameters are all fixed: the grid is over u alone.
-FIXED = {name: PRIORS[name] for name in ("dp", "nggp", "py")}
+FIXED = {name: PRIORS[name] for name in ("dp", "nggp", "py", "finite")}
 FIXED["nig"] = mw.NormalizedInverseGaussian(alpha=1.5)
 
 
@@ -51,9 +51,10 @@ def states_with_weights(model, X):
     Where u is integrated out of the predictive weights, one state a partition is enough.
     """
     prior, n = model.prior, X.shape[0]
-    alpha, sigma = getattr(prior, "alpha", 1.0), getattr(prior, "sigma", 0.0)
+    start = prior.start()
+    log_alpha, sigma = start.log_alpha, start.sigma
     integrated = isinstance(prior, (mw.DirichletProcess, mw.PitmanYor))
-    grid = [0.0] if integrated else np.arange(-50.0, 25.0, 0.25)
+    grid = [0.0] if integrated else np.arange(-50.0, 45.0, 0.25)
     family = model.likelihood.bind(X)
     labels, log_u, masses = [], [], []
     for partition in all_partitions(n):
@@ -65,8 +66,8 @@ def states_with_weights(model, X):
             if integrated:
                 law = log_eppf(prior, sizes)
             else:
-                law = n * v - psi(prior, v, np.log(alpha), sigma) - lgamma(n)
-                law += sum(log_kappa(prior, k, v, np.log(alpha), sigma) for k in sizes)
+                law = n * v - psi(prior, v, log_alpha, sigma) - lgamma(n)
+                law += sum(log_kappa(prior, k, v, log_alpha, sigma) for k in sizes)
             labels.append(partition)
             log_u.append(v)
             masses.append(law + data)
@@ -74,9 +75,9 @@ def states_with_weights(model, X):
     state = {
         "labels": np.array(labels),
         "log_u": np.array(log_u),
-        "log_alpha": np.full(count, np.log(alpha)),
+        "log_alpha": np.full(count, log_alpha),
         "sigma": np.full(count, sigma),
-        "theta": np.full(count, getattr(prior, "theta", 0.0)),
+        "theta": np.full(count, start.theta),
     }
     return state, np.array(masses) - logsumexp(masses)
 
@@ -106,7 +107,7 @@ def test_log_density_is_a_ratio_of_evidences(small_case, prior):
     np.testing.assert_allclose(logsumexp(masses[:, None] + parts, axis=0), expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("prior", ["nggp", "nig"])
+@pytest.mark.parametrize("prior", ["nggp", "nig", "finite"])
 def test_normalizing_in_each_draw_would_be_noticed(cases, prior):
     model, X = resolved_model(cases["gaussian"][0], FIXED[prior], cases["gaussian"][1])
     train, new = split(X)
@@ -166,7 +167,7 @@ def test_compiled_parts_are_those_of_the_twin(small_case, small_prior, request):
         np.testing.assert_allclose(parts[s], expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("prior", ["nggp", "py"])
+@pytest.mark.parametrize("prior", ["nggp", "py", "finite"])
 def test_it_integrates_to_one(prior, seed):
     rng = np.random.default_rng(seed)
     X = np.concatenate([rng.normal(-2, 0.5, 20), rng.normal(3, 1, 15)])[:, None]

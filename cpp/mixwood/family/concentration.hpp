@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "mixwood/family/hyperprior.hpp"
 #include "mixwood/numerics/special.hpp"
+#include "mixwood/random/hyperprior.hpp"
 
 namespace mixwood {
 

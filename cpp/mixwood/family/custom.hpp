@@ -17,8 +17,8 @@
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
-#include "mixwood/family/hyperprior.hpp"
 #include "mixwood/numerics/lazy_table.hpp"
+#include "mixwood/random/hyperprior.hpp"
 
 namespace mixwood {
 

@@ -22,11 +22,11 @@
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
-#include "mixwood/family/hyperprior.hpp"
 #include "mixwood/family/size_terms.hpp"
 #include "mixwood/numerics/cholesky.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/special.hpp"
+#include "mixwood/random/hyperprior.hpp"
 
 namespace mixwood {
 

@@ -15,10 +15,10 @@
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
-#include "mixwood/family/hyperprior.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/lazy_table.hpp"
 #include "mixwood/numerics/special.hpp"
+#include "mixwood/random/hyperprior.hpp"
 
 namespace mixwood {
 

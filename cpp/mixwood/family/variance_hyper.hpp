@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#include "mixwood/family/hyperprior.hpp"
+#include "mixwood/random/hyperprior.hpp"
 
 namespace mixwood {
 

@@ -27,6 +27,7 @@ struct DirichletProcess {
   static Kernel kernel(const PriorValues& values, double) {
     return {.discount = 0, .log_new = values.log_alpha};
   }
+  static double log_nonempty(const PriorValues&) { return 0; }
 
   static void start(const PriorHyper&, PriorValues& values, const ClusterSizes& clusters,
                     Stream& random) {

@@ -37,6 +37,7 @@ struct GeneralizedGamma {
     return {.discount = values.sigma,
             .log_new = values.log_alpha + std::log(values.sigma) + values.sigma * log_tau};
   }
+  static double log_nonempty(const PriorValues&) { return 0; }
 
   static void start(const PriorHyper& hyper, PriorValues& values, const ClusterSizes& clusters,
                     Stream& random) {

@@ -1,10 +1,11 @@
 // What a prior on partitions must offer. Each is a file of this folder with a struct that has the
 // functions of PriorLaw, all static, and a place in registry.hpp.
 //
-//   p(X, Pi, u) = u^(n-1) exp(-psi(u)) / Gamma(n) * prod_c kappa(|c|, u) P(X_c),   tau = 1 + u
-//   kappa(k, u) = new * Gamma(k - discount) / Gamma(1 - discount) tau^-k
+//   p(X, Pi, u) = u^(n-1) exp(-psi(u)) / Gamma(n) * prod_c kappa(|c|, u) P(X_c) / nonempty
+//   kappa(k, u) = new * Gamma(k - discount) / Gamma(1 - discount) tau^-k,   tau = 1 + u
 //
 // Every normalized random measure here has a kappa of that form, with its own `new` and `discount`.
+// `nonempty`, the probability that the measure has a jump at all, is 1 if it has infinitely many.
 // u and alpha are kept in logs: with a random alpha, u can be astronomically large.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "mixwood/random/hyperprior.hpp"
 #include "mixwood/random/stream.hpp"
 
 namespace mixwood {
@@ -30,6 +32,7 @@ struct PriorHyper {
   std::optional<GammaHyper> alpha;
   std::optional<BetaHyper> sigma;
   std::optional<GammaHyper> theta;
+  std::optional<Hyperprior> gamma;  // which is -sigma
 };
 
 // The current values. Which of them a prior uses, and in which range, is for the prior to say.
@@ -40,8 +43,8 @@ struct PriorValues {
   double theta = 0;
 };
 
-// The two numbers that make kappa, besides tau. A discount may be negative: a mixture of finitely
-// many components is one.
+// The two numbers that make kappa, besides tau. The discount is negative where the measure has
+// finitely many jumps.
 struct Kernel {
   double discount;
   double log_new;  // log kappa(1), its factor 1/tau left out
@@ -63,6 +66,7 @@ concept PriorLaw = requires(const PriorHyper& hyper, const PriorValues& given, P
   { P::fault(given) } -> std::same_as<const char*>;
   { P::psi(given, log_tau) } -> std::same_as<double>;
   { P::kernel(given, log_tau) } -> std::same_as<Kernel>;
+  { P::log_nonempty(given) } -> std::same_as<double>;
   // u alone, at the start of a chain, with whatever else is latent.
   P::start(hyper, values, clusters, random);
   // u and the parameters that are random, given the partition.

@@ -30,6 +30,7 @@ struct PitmanYor {
   static Kernel kernel(const PriorValues& values, double log_tau) {
     return GeneralizedGamma::kernel(values, log_tau);
   }
+  static double log_nonempty(const PriorValues&) { return 0; }
 
   static void start(const PriorHyper&, PriorValues& values, const ClusterSizes& clusters,
                     Stream& random) {

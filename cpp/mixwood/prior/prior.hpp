@@ -58,6 +58,7 @@ class Prior {
   const Kernel& kernel() const { return kernel_; }
 
   double psi() const { return functions_->psi(values_, log_tau_); }
+  double log_nonempty() const { return functions_->log_nonempty(values_); }
 
   double log_kappa(double size) const {
     return kernel_.log_new + log_gamma(size - kernel_.discount) - log_gamma_one_ - size * log_tau_;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "mixwood/prior/dirichlet_process.hpp"
+#include "mixwood/prior/finite_mixture.hpp"
 #include "mixwood/prior/generalized_gamma.hpp"
 #include "mixwood/prior/law.hpp"
 #include "mixwood/prior/pitman_yor.hpp"
@@ -23,16 +24,17 @@ struct PriorFunctions {
   const char* (*fault)(const PriorValues&);
   double (*psi)(const PriorValues&, double log_tau);
   Kernel (*kernel)(const PriorValues&, double log_tau);
+  double (*log_nonempty)(const PriorValues&);
   Draw start, update;
 };
 
 template <PriorLaw... P>
 struct PriorList {
-  static constexpr std::array<PriorFunctions, sizeof...(P)> functions{
-      PriorFunctions{P::name, P::fault, P::psi, P::kernel, P::start, P::update}...};
+  static constexpr std::array<PriorFunctions, sizeof...(P)> functions{PriorFunctions{
+      P::name, P::fault, P::psi, P::kernel, P::log_nonempty, P::start, P::update}...};
 };
 
-using Registered = PriorList<DirichletProcess, GeneralizedGamma, PitmanYor>;
+using Registered = PriorList<DirichletProcess, GeneralizedGamma, PitmanYor, FiniteMixture>;
 
 // By the name under which Python knows it.
 inline const PriorFunctions& prior_named(std::string_view name) {

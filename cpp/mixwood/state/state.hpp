@@ -47,10 +47,11 @@ struct ClusterState {
     if (partition.size(from) == 0) partition.close(from);
   }
 
-  // log p(X, Pi, u | alpha, sigma), row constants left out.
+  // log p(X, Pi, u | the prior's parameters), row constants left out.
   double log_joint() {
     const double n = partition.n_rows();
     double total = (n - 1) * prior.values().log_u - prior.psi() - log_gamma(n);
+    total -= prior.log_nonempty();
     for (const int slot : partition.active())
       total += prior.log_kappa(partition.size(slot)) + clusters.log_marginal(slot);
     return total;

@@ -13,7 +13,7 @@ import numpy as np
 
 from mixwood._support.checks import moderate_number, shown
 from mixwood._support.types import FloatArray
-from mixwood.hyper import Beta, Gamma, LogNormal
+from mixwood.hyper import BOUNDS, Beta, Bounds, Gamma, Law, LogNormal, centre, draw, law
 from mixwood.input.matrices import real_array
 
 __all__ = [
@@ -42,14 +42,6 @@ __all__ = [
 
 #: What a positive parameter may be given instead of a number.
 Hyperprior: TypeAlias = Gamma | LogNormal
-
-#: A hyperprior as the core reads it: kind, two numbers, and the bounds it is restricted to.
-Law: TypeAlias = tuple[str, float, float, float, float]
-
-Bounds: TypeAlias = tuple[Any, Any]
-
-#: Learned parameters stay within these: beyond them log Gamma functions lose all digits.
-BOUNDS = (1e-10, 1e10)
 
 #: The share of the data's variance that a cluster is expected to have, before the data speak.
 C0 = 0.2
@@ -251,30 +243,6 @@ def number_or_prior(value: Any, name: str, bounds: Bounds = BOUNDS) -> float | H
         ) from None
 
 
-def centre(prior: Any) -> float:
-    """Return where a chain starts: the median of a LogNormal, the mean of the others."""
-    return prior.median if isinstance(prior, LogNormal) else float(prior.mean)
-
-
-def law(value: Any, bounds: Bounds = BOUNDS) -> Law:
-    """Return a parameter as the core reads it: a hyperprior or a fixed number.
-
-    Examples
-    --------
-    >>> law(LogNormal(10, 2), (1, 100)), law(0.1)
-    (('lognormal', 10.0, 2.0, 1.0, 100.0), ('fixed', 0.0, 0.0, 0.0, 0.0))
-    """
-    low, high = map(float, bounds)
-    match value:
-        case LogNormal(median, sd):
-            return ("lognormal", median, sd, low, high)
-        case Gamma(shape, rate):
-            return ("gamma", shape, rate, low, high)
-        case Beta(a, b):
-            return ("beta", a, b, low, high)
-    return ("fixed", 0.0, 0.0, 0.0, 0.0)
-
-
 def law_argument(value: Any) -> dict[str, Law]:
     """Return the argument that tells the core of a hyperprior: none where the value is fixed."""
     return {"law": law(value)} if is_learned(value) else {}
@@ -293,39 +261,6 @@ def log_draws(value: Any, size: int, rng: np.random.Generator) -> FloatArray:
 def of_clusters(value: Any, base: FloatArray | None, clusters: int, size: int) -> Any:
     """Return a parameter: itself if it is a number, else that of each cluster and column."""
     return np.exp(base_of_clusters(base, clusters, size)) if is_learned(value) else value
-
-
-def draw(prior: Any, bounds: Bounds, rng: np.random.Generator, size: Any = None) -> Any:
-    """Draw from a hyperprior restricted to `bounds`, by the inverse of its distribution function.
-
-    `bounds` may be arrays. Without a `size` it is a number.
-
-    Examples
-    --------
-    >>> draws = draw(LogNormal(1, 9), (0.5, 2), np.random.default_rng(0), 1000)
-    >>> bool(0.5 <= draws.min() < draws.max() <= 2)
-    True
-    """
-    from scipy import special
-
-    low, high = bounds
-
-    def share(x: Any) -> Any:
-        if isinstance(prior, LogNormal):
-            return special.ndtr(np.log(x / prior.median) / prior.sd)
-        if isinstance(prior, Gamma):
-            return special.gammainc(prior.shape, prior.rate * x)
-        return special.betainc(prior.a, prior.b, x)
-
-    uniform = rng.uniform(share(low), share(high), size)
-    if isinstance(prior, LogNormal):
-        drawn = prior.median * np.exp(prior.sd * special.ndtri(uniform))
-    elif isinstance(prior, Gamma):
-        drawn = special.gammaincinv(prior.shape, uniform) / prior.rate
-    else:
-        drawn = special.betaincinv(prior.a, prior.b, uniform)
-    inside = np.clip(drawn, low, high)
-    return inside if np.ndim(inside) else float(inside)
 
 
 def start_or_draw(value: Any, rng: np.random.Generator | None, bounds: Bounds = BOUNDS) -> float:

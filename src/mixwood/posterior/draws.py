@@ -42,11 +42,13 @@ class Draws:
         The cluster of each item, 0 to K-1 in order of appearance; kept in the smallest of
         int8, int16 and int32 that holds them.
     log_joint : array of shape (chain, draw)
-        ``log p(X, Pi, u | alpha, sigma)``, every constant included, hyperpriors left out.
+        ``log p(X, Pi, u)`` given the prior's parameters, every constant included, hyperpriors
+        left out.
     log_u : array of shape (chain, draw)
         The logarithm of the auxiliary variable ``u``.
     parameters : mapping of str to array of shape (chain, draw)
-        The draws of the prior's random parameters: ``log_alpha``, ``sigma``, ``theta``.
+        The draws of the prior's random parameters as the core has them: ``log_alpha``,
+        ``sigma``, ``theta``.
         Entries for parameters that are fixed, or that the prior does not have, are
         dropped.
     model : Mixture
@@ -202,6 +204,19 @@ class Draws:
     def theta(self) -> FloatArray:
         """The strength of `PitmanYor`, shape (chain, draw)."""
         return self.prior_parameter("theta")
+
+    @property
+    def rate(self) -> FloatArray:
+        """The expected number of components of `FiniteMixture`, shape (chain, draw).
+
+        That of a Poisson law, which is then given that there is one.
+        """
+        return self.prior_parameter("rate")
+
+    @property
+    def gamma(self) -> FloatArray:
+        """The parameter of the Dirichlet weights of `FiniteMixture`, shape (chain, draw)."""
+        return self.prior_parameter("gamma")
 
     def prior_parameter(self, name: str) -> FloatArray:
         """Return a parameter of the prior, fixed or drawn, shape (chain, draw).

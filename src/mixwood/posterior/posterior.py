@@ -31,7 +31,8 @@ class Posterior(Draws):
     """Draws from the posterior of a mixture, and everything a user does with them.
 
     Its arrays have axes (chain, draw): ``labels`` (and item), ``n_clusters``,
-    ``log_joint``, ``u``, and ``alpha``, ``sigma``, ``theta`` where the prior has them.
+    ``log_joint``, ``u``, and ``alpha``, ``sigma``, ``theta``, ``rate``, ``gamma`` where the prior
+    has them.
     The parameters are those of `mixwood.posterior.draws.Draws`; `mixwood.sample` fills them in.
 
     Examples
@@ -50,8 +51,8 @@ class Posterior(Draws):
         -------
         pandas.DataFrame
             Columns ``mean, sd, q5, q95, ess_bulk, ess_tail, r_hat``; rows ``n_clusters``,
-            ``log_joint``, ``log_u`` and the random ones of ``alpha, sigma, theta``. Where
-            all draws are equal the last three columns are NaN.
+            ``log_joint``, ``log_u`` and the prior's random parameters. Where all draws are
+            equal the last three columns are NaN.
         """
         from mixwood.posterior.summary import summary
 
@@ -611,7 +612,8 @@ class Posterior(Draws):
         ----------
         name : str
             ``"log_joint"``, ``"n_clusters"``, ``"log_u"``, or one of the prior's random
-            parameters: ``"alpha"``, ``"log_alpha"``, ``"sigma"``, ``"theta"``.
+            parameters: ``"alpha"``, ``"log_alpha"``, ``"sigma"``, ``"theta"``, ``"rate"``,
+            ``"gamma"``.
         ax : matplotlib Axes, optional
             Where to draw; those of a new figure of pyplot by default.
 

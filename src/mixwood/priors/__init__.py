@@ -12,6 +12,7 @@ from typing import Any
 from mixwood._support.checks import shown
 from mixwood.priors.base import Prior
 from mixwood.priors.dirichlet import DirichletProcess
+from mixwood.priors.finite_mixture import FiniteMixture
 from mixwood.priors.nggp import NGGP, NormalizedInverseGaussian
 from mixwood.priors.pitman_yor import PitmanYor
 from mixwood.priors.values import PredictiveWeights, PriorDraws, PriorValues
@@ -20,6 +21,7 @@ __all__ = [
     "NGGP",
     "PRIORS",
     "DirichletProcess",
+    "FiniteMixture",
     "NormalizedInverseGaussian",
     "PitmanYor",
     "PredictiveWeights",
@@ -30,7 +32,13 @@ __all__ = [
 ]
 
 #: Every prior, the default first: what files may name, and what the command line knows.
-PRIORS: tuple[type[Prior], ...] = (NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor)
+PRIORS: tuple[type[Prior], ...] = (
+    NGGP,
+    DirichletProcess,
+    NormalizedInverseGaussian,
+    PitmanYor,
+    FiniteMixture,
+)
 
 
 def as_prior(value: Any) -> Prior:

@@ -95,7 +95,7 @@ class Prior(Settable, ABC):
         """Return where a chain starts: fixed values, and means of hyperpriors."""
 
     def core_name(self, name: str) -> str:
-        """Return which of the core's values holds a parameter; draws are stored under it.
+        """Return which of the core's values holds a parameter.
 
         Examples
         --------
@@ -112,6 +112,21 @@ class Prior(Settable, ABC):
     def from_core(self, name: str, values: FloatArray) -> FloatArray:
         """Return a parameter from the core's values of it."""
         return exponential(values) if self.core_name(name) == "log_alpha" else values
+
+    def stored_name(self, name: str) -> str:
+        """Return under which name draws of a parameter are stored, a mass as its logarithm.
+
+        Examples
+        --------
+        >>> from mixwood.priors import NGGP
+        >>> NGGP().stored_name("alpha")
+        'log_alpha'
+        """
+        return f"log_{name}" if self.core_name(name) == "log_alpha" else name
+
+    def stored(self, name: str, values: FloatArray) -> FloatArray:
+        """Return draws as they are stored from the core's, or the other way round: the same."""
+        return values
 
     def start(self, log_u: float = 0.0) -> PriorValues[float]:
         """Return `start_values` as the core's, at a given ``u``.
@@ -131,7 +146,8 @@ class Prior(Settable, ABC):
         """Return the prior as the core's chains take it.
 
         Its name, for each of alpha, sigma and theta the two numbers of a hyperprior or None,
-        and where they start: sigma and theta as the core carries them, alpha itself.
+        and where they start: sigma and theta as the core carries them, alpha itself. Where the
+        core's sigma is ``-gamma``, also the law of a random gamma.
         """
         start = self.start_values()
         laws: dict[str, Any] = {"alpha": None, "sigma": None, "theta": None}
@@ -151,6 +167,13 @@ class Prior(Settable, ABC):
     @abstractmethod
     def log_kappa(self, k: int, values: PriorValues[float]) -> float:
         """Return ``log kappa(k, u)``, the log weight of a cluster of `k` items."""
+
+    def log_nonempty(self, values: PriorValues[float]) -> float:
+        """Return the log probability that the measure has a jump: 0 if it has infinitely many.
+
+        ``p(X, Pi, u)`` is given that it has one, hence divided by this probability.
+        """
+        return 0.0
 
     @abstractmethod
     def log_u_mode(self, values: PriorValues[float], n: int, clusters: float) -> float:

@@ -29,11 +29,16 @@ __all__ = ["digamma_rise", "gamma_points", "log_shifted", "nggp_clusters", "node
 _NODES = 16
 
 
-def nodes(value: float | hyper.Gamma | hyper.Beta) -> tuple[FloatArray, FloatArray]:
+def nodes(
+    value: float | hyper.Gamma | hyper.LogNormal | hyper.Beta,
+) -> tuple[FloatArray, FloatArray]:
     """Return the points and weights that integrate over a parameter: one point if it is fixed."""
     if isinstance(value, hyper.Gamma):
         log_points, log_masses = gamma_points(value, step=0.15)
         return np.exp(log_points), np.exp(log_masses)
+    if isinstance(value, hyper.LogNormal):
+        z = np.arange(-9.0, 9.01, 0.25)
+        return value.median * np.exp(value.sd * z), 0.25 * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
     if isinstance(value, hyper.Beta):
         return _gauss_beta(value.a, value.b)
     return np.array([value]), np.ones(1)

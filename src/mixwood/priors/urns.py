@@ -8,7 +8,15 @@ from mixwood import hyper
 from mixwood._support.gamma_draws import log_gamma_draws
 from mixwood._support.types import FloatArray, IntArray
 
-__all__ = ["NormalizedMeasure", "Urn", "draw_discount", "draw_log_mass", "draw_partitions"]
+__all__ = [
+    "NormalizedMeasure",
+    "Urn",
+    "draw_components",
+    "draw_discount",
+    "draw_finite_partitions",
+    "draw_log_mass",
+    "draw_partitions",
+]
 
 
 def draw_log_mass(law: float | hyper.Gamma, size: int, rng: np.random.Generator) -> FloatArray:
@@ -128,5 +136,40 @@ def draw_partitions(
             pending = pending[rng.random(pending.size) * sizes >= sizes - sigma[pending]]
         labels[:, i] = chosen
         counts[rows, chosen] += 1
+        clusters += is_new
+    return labels
+
+
+def draw_components(rates: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw numbers of components, Poisson given that there is one; whole numbers, as floats.
+
+    In a Poisson process of rate 1 that has a point before the time `rates`, the first is drawn,
+    then how many follow.
+    """
+    first = -np.log1p(rng.random(len(rates)) * np.expm1(-rates))
+    rest = np.maximum(rates - first, 0.0)
+    # beyond what numpy draws, the number is the rate to nine digits
+    return 1 + np.where(rest < 1e18, rng.poisson(np.minimum(rest, 1e18)), rest)
+
+
+def draw_finite_partitions(
+    components: FloatArray, gamma: FloatArray, n: int, rng: np.random.Generator
+) -> IntArray:
+    """Seat `n` items one after another in M components whose weights are Dirichlet(gamma).
+
+    Item i starts a cluster with probability ``(M - K) gamma / (M gamma + i)``; an old cluster has
+    weight ``|c| + gamma``.
+    """
+    size = len(gamma)
+    rows = np.arange(size)
+    labels = np.zeros((size, n), dtype=np.int64)
+    clusters = np.ones(size, dtype=np.int64)
+    for i in range(1, n):
+        new, copied, coin, any_one = rng.random((4, size))
+        is_new = new * (components * gamma + i) < (components - clusters) * gamma
+        # one of |c| by the label of an item, one of gamma by that of any cluster
+        by_item = coin * (clusters * gamma + i) < i
+        old = np.where(by_item, labels[rows, (copied * i).astype(int)], (any_one * clusters))
+        labels[:, i] = np.where(is_new, clusters, old.astype(int))
         clusters += is_new
     return labels

@@ -18,8 +18,9 @@ V = TypeVar("V", float, FloatArray)
 class PriorValues(Generic[V]):
     """What the core carries besides the partition: numbers, or arrays with one entry per draw.
 
-    Every prior has all four, 0 where it has no use for one. Like ``u``, a mass can leave the
-    range of floating point, hence the logarithms.
+    Every prior has all four, 0 where it has no use for one; a finite mixture has its rate for
+    ``alpha`` and ``-gamma`` for ``sigma``. Like ``u``, a mass can leave the range of floating
+    point, hence the logarithms.
 
     Examples
     --------

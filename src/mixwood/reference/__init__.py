@@ -3,7 +3,7 @@
 from mixwood.reference.families import family_of
 from mixwood.reference.gibbs import GibbsChain
 from mixwood.reference.paper_tree import PaperTreeChain
-from mixwood.reference.priors import log_eppf, log_kappa, psi
+from mixwood.reference.priors import log_eppf, log_kappa, log_nonempty, psi
 from mixwood.reference.random import Stream
 from mixwood.reference.slice import SliceChain
 from mixwood.reference.split_merge import SplitMergeChain
@@ -19,5 +19,6 @@ __all__ = [
     "family_of",
     "log_eppf",
     "log_kappa",
+    "log_nonempty",
     "psi",
 ]

@@ -14,6 +14,7 @@ from mixwood.reference.families import dense, family_of
 from mixwood.reference.priors import (
     log_kappa,
     log_new_weight,
+    log_nonempty,
     psi,
     start_parameters,
     update_parameters,
@@ -92,12 +93,12 @@ class GibbsChain:
 
     @property
     def log_alpha(self) -> float:
-        """The log of the total mass."""
+        """The log of the total mass, or of the rate of a finite mixture."""
         return self.parameters.log_alpha
 
     @property
     def sigma(self) -> float:
-        """The discount; 0 for the Dirichlet process."""
+        """The discount; 0 for the Dirichlet process, ``-gamma`` for a finite mixture."""
         return self.parameters.sigma
 
     @property
@@ -174,8 +175,10 @@ class GibbsChain:
     def log_joint(self) -> float:
         """Return the log of the joint, every constant included.
 
-        ``u^(n-1) e^-psi(u) / Gamma(n) prod_c kappa(|c|, u) P(X_c)``.
+        ``u^(n-1) e^-psi(u) / Gamma(n) prod_c kappa(|c|, u) P(X_c)``, given that the measure has a
+        jump.
         """
         n, values = len(self.X), (self.log_u, self.log_alpha, self.sigma)
         total = (n - 1) * self.log_u - psi(self.model.prior, *values) - lgamma(n)
+        total -= log_nonempty(self.model.prior, self.log_alpha)
         return total + sum(map(self.log_phi, self.sizes, self.stats))

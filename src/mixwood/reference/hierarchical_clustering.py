@@ -16,7 +16,7 @@ import numpy as np
 from mixwood._support.types import Data
 from mixwood.model import Mixture
 from mixwood.reference.families import Family, dense, family_of
-from mixwood.reference.priors import Parameters, log_kappa, psi
+from mixwood.reference.priors import Parameters, log_kappa, log_nonempty, psi
 
 __all__ = ["Forest", "Tree"]
 
@@ -259,4 +259,5 @@ class Forest:
         """Return the log of ``u^(n-1) e^-psi(u) / Gamma(n) phi(t)``, at most ``log p(X, u)``."""
         p, n = self.parameters, len(tree.rows)
         constant = (n - 1) * p.log_u - psi(self.model.prior, p.log_u, p.log_alpha, p.sigma)
+        constant -= log_nonempty(self.model.prior, p.log_alpha)
         return constant - lgamma(n) + tree.log_tree

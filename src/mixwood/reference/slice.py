@@ -81,6 +81,8 @@ class SliceChain(GibbsChain):
         Few jumps are expected above it. It must depend on nothing but ``n``, ``u`` and the
         prior's parameters.
         """
+        if self.sigma < 0:
+            return finite_floor(*self.finite_measure(), n=len(self.X))
         rate = self.jump_rate()
         few = 64 + 4 * min(rate, len(self.X))
         if rate > e * few:
@@ -89,7 +91,14 @@ class SliceChain(GibbsChain):
 
     def free_jumps(self, least: float) -> list[float]:
         """Draw all jumps above `least` that have no rows."""
+        if self.sigma < 0:
+            return list(finite_jumps_above(least, *self.finite_measure(), stream=self.stream))
         return list(jumps_above(least, self.jump_rate(), self.sigma, self.stream))
+
+    def finite_measure(self) -> tuple[float, float]:
+        """Return how many jumps without rows a finite mixture has on average, and its gamma."""
+        gamma = -self.sigma
+        return exp(log_new_weight(self.model.prior, self.parameters)) / gamma, gamma
 
     def jump_rate(self) -> float:
         """Return ``C tau^sigma``, where ``C w^(-1-sigma) e^-w`` is the Levy intensity."""
@@ -109,6 +118,47 @@ def jumps_above(least: float, rate: float, sigma: float, stream: Stream) -> Iter
     for time in arrivals(end, stream):
         x = start + log(end / time)
         if stream.uniform() < (start / x) ** (1 + sigma):
+            yield x
+
+
+def finite_floor(total: float, gamma: float, n: int) -> float:
+    """Return a level above which few of Poisson(`total`) jumps are expected, each a Gamma(gamma).
+
+    0 if there are few anyway, else where Chernoff's bound is down to a few: ``total e^(gamma-x)
+    (x/gamma)^gamma``, above gamma.
+    """
+    few = 64 + 4 * min(total, n)
+    if total <= few:
+        return 0.0
+    excess = log(total / few)
+    low, high = gamma, 2 * gamma + 4 * excess
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        if middle - gamma - gamma * log(middle / gamma) > excess:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def finite_jumps_above(least: float, total: float, gamma: float, stream: Stream) -> Iterator[float]:
+    """Draw those of Poisson(`total`) jumps, each a Gamma(gamma), that are above `least`.
+
+    All of them; or, where fewer have to be drawn, exponentials from `least` on that are as steep as
+    the log density is there, thinned.
+    """
+    rise = max(gamma - 1, 0.0) / least
+    there = (gamma - 1) * log(least) - least - lgamma(gamma)
+    end = total * exp(there) / (1 - rise) if rise < 1 else 0.0
+    if least <= gamma or not end < total:
+        for _ in arrivals(total, stream):
+            x = exp(stream.log_gamma_draw(gamma))
+            if x > least:
+                yield x
+        return
+    for time in arrivals(end, stream):
+        x = least + log(end / time) / (1 - rise)
+        if stream.uniform() < exp((gamma - 1) * log(x / least) - rise * (x - least)):
             yield x
 
 

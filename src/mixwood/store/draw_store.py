@@ -1,6 +1,8 @@
 """The draws on disk: one array of labels and one per scalar, each file some draws of one chain.
 
 Where the base measure is learned there is one more array, ``base``, a row of numbers per draw.
+Arrays of the prior's parameters have the prior's own names (`mixwood.priors.Prior.stored_name`).
+Whoever writes and reads them knows the core's.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ DRAWS_AT_ONCE = 1024
 
 def draw_axes(prior: Prior, base_size: int) -> dict[str, tuple[int, ...]]:
     """Return the arrays that are kept beside the labels, and what axes they have beyond draws."""
-    scalars = ("log_joint", "log_u", *map(prior.core_name, prior.random_parameters))
+    scalars = ("log_joint", "log_u", *map(prior.stored_name, prior.random_parameters))
     arrays: dict[str, tuple[int, ...]] = dict.fromkeys(scalars, ())
     return arrays | ({"base": (base_size,)} if base_size > 0 else {})
 
@@ -44,6 +46,7 @@ class DrawArrays:
 
     labels: StoredArray
     scalars: dict[str, StoredArray]
+    prior: Prior
 
     @classmethod
     def create(
@@ -77,7 +80,7 @@ class DrawArrays:
             for name, more in draw_axes(prior, base_size).items()
         }
         sync_folder(folder)
-        return cls(labels, scalars)
+        return cls(labels, scalars, prior)
 
     @classmethod
     def open(cls, store: Path, prior: Prior, base_size: int, chains: int, items: int) -> DrawArrays:
@@ -95,7 +98,7 @@ class DrawArrays:
                 raise ValueError(
                     f"{array.folder} has chunks of shape {array.chunks}: it is damaged"
                 )
-        return cls(labels, scalars)
+        return cls(labels, scalars, prior)
 
     def resize(self, draws: int) -> None:
         """Make room for this many draws per chain."""
@@ -127,7 +130,12 @@ class DrawArrays:
         """Write the scalars of draws, likewise."""
         for name, array in self.scalars.items():
             index = (chain, first // self.scalar_rows, *(0 for _ in array.shape[2:]))
-            array.write_chunk(index, values[name][None])
+            parameter = self._parameters.get(name)
+            if parameter is None:
+                stored = values[name]
+            else:
+                stored = self.prior.stored(parameter, values[self.prior.core_name(parameter)])
+            array.write_chunk(index, stored[None])
 
     def sync(self) -> None:
         """Flush the names of new files to the disk."""
@@ -154,5 +162,15 @@ class DrawArrays:
         found = {}
         for name, array in self.scalars.items():
             region = [(chain, chain + 1), (first, end), *((0, more) for more in array.shape[2:])]
-            found[name] = array.read(region)[0]
+            stored = array.read(region)[0]
+            parameter = self._parameters.get(name)
+            if parameter is None:
+                found[name] = stored
+            else:
+                found[self.prior.core_name(parameter)] = self.prior.stored(parameter, stored)
         return found
+
+    @property
+    def _parameters(self) -> dict[str, str]:
+        """Which of the prior's parameters an array is."""
+        return {self.prior.stored_name(name): name for name in self.prior.random_parameters}

@@ -118,7 +118,7 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
     least = arrays.labels.dtype if manifest.plan is None else np.dtype(LABEL_TYPES[0])
     labels = _read_labels(arrays, (manifest.chains, draws, manifest.items), least)
     values = [arrays.read_scalars(chain, 0, draws) for chain in range(manifest.chains)]
-    scalars = {name: np.stack([one[name] for one in values]) for name in arrays.scalars}
+    scalars = {name: np.stack([one[name] for one in values]) for name in values[0]}
     log_joint, log_u = scalars.pop("log_joint"), scalars.pop("log_u")
     bases = scalars.pop("base", None)
     return Posterior(

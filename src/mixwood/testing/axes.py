@@ -23,6 +23,7 @@ __all__ = [
     "bounded_axis",
     "fixed_axis",
     "gamma_axis",
+    "log_normal_axis",
     "log_u_axis",
     "sigma_axis",
 ]
@@ -116,6 +117,14 @@ def sigma_axis(law: hyper.Beta, step: float = 0.05) -> Axis:
 def gamma_axis(law: hyper.Gamma, step: float = 0.05) -> Axis:
     """Return the axis of ``theta ~ Gamma(shape, rate)``, on its logarithm."""
     t, log_mass = gamma_points(law, min(step, 0.1 / np.sqrt(law.shape)))
+    return Axis(t, np.exp(t), log_mass, np.exp, np.log)
+
+
+def log_normal_axis(law: hyper.LogNormal, step: float = 0.05) -> Axis:
+    """Return the axis of ``x ~ LogNormal(median, sd)``, on its logarithm."""
+    z = np.arange(-np.sqrt(2 * _DEPTH), np.sqrt(2 * _DEPTH), min(step, step / law.sd))
+    log_mass = -(z**2) / 2 - np.log(2 * np.pi) / 2 + np.log(z[1] - z[0])
+    t = np.log(law.median) + law.sd * z
     return Axis(t, np.exp(t), log_mass, np.exp, np.log)
 
 

@@ -162,8 +162,9 @@ class ExactPosterior:
         -------
         dict
             ``labels`` (size, n) and ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (size,);
-            sigma is 0 for the Dirichlet process, theta is 0 except for Pitman-Yor. Where it is
-            learned, the base measure: ``base`` (size, base_size).
+            sigma is 0 for the Dirichlet process, theta is 0 except for Pitman-Yor; a finite
+            mixture has its rate for alpha and -gamma for sigma. Where it is learned, the base
+            measure: ``base`` (size, base_size).
         """
         index = rng.choice(len(self.probabilities), size=size, p=self.probabilities)
         state: dict[str, NDArray[Any]] = {"labels": self.partitions[index]}

@@ -140,18 +140,27 @@ class Hierarchy:
     def parameters(self) -> dict[str, float]:
         """The prior's parameters at which the tree is judged: ``log_alpha``, ``sigma``, ..."""
         prior = self._recipe.model.prior
-        stored = [prior.core_name(name) for name in prior.parameters]
-        return {name: getattr(self._recipe.parameters, name) for name in stored}
+        return {
+            prior.stored_name(name): float(prior.stored(name, np.asarray(self._core_value(name))))
+            for name in prior.parameters
+        }
+
+    def _core_value(self, name: str) -> float:
+        """Return a parameter as the core has it."""
+        value: float = getattr(self._recipe.parameters, self.model.prior.core_name(name))
+        return value
 
     @property
     def log_evidence_bound(self) -> float:
         """A lower bound of ``log p(X, u)`` at the ``u`` and parameters used.
 
-        ``(n-1) log u - psi(u) - log Gamma(n) + log phi(t)``, every constant included.
+        ``(n-1) log u - psi(u) - log Gamma(n) + log phi(t)``, every constant included; given that
+        the random measure has a jump, where it may have none.
         """
         p, n = self._recipe.parameters, self._points
         psi_u = self._recipe.model.prior.psi(p)
         constants = (n - 1) * p.log_u - psi_u - lgamma(n) + self._log_constant
+        constants -= self._recipe.model.prior.log_nonempty(p)
         return constants + self._tree.log_potential
 
     @property
@@ -295,7 +304,10 @@ class Hierarchy:
             labels=self.labels[None, None].astype(np.int32),
             log_joint=np.full((1, 1), np.nan),
             log_u=np.full((1, 1), self.log_u),
-            parameters={name: np.full((1, 1), value) for name, value in self.parameters.items()},
+            parameters={
+                self.model.prior.core_name(name): np.full((1, 1), self._core_value(name))
+                for name in self.model.prior.parameters
+            },
             model=self.model,
             resolved=self.model.likelihood,
             X=self._X,

@@ -11,7 +11,13 @@ import pytest
 
 from mixwood.likelihoods import Bernoulli, Gaussian, Multinomial, Poisson
 from mixwood.posterior.arviz import import_arviz
-from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
+from mixwood.priors import (
+    NGGP,
+    DirichletProcess,
+    FiniteMixture,
+    NormalizedInverseGaussian,
+    PitmanYor,
+)
 
 
 def groups_of(container):
@@ -28,7 +34,13 @@ def test_the_container_is_that_of_the_installed_arviz(make_posterior):
 
 @pytest.mark.parametrize(
     "prior",
-    [DirichletProcess(), NGGP(sigma=0.5), NormalizedInverseGaussian(), PitmanYor()],
+    [
+        DirichletProcess(),
+        NGGP(sigma=0.5),
+        NormalizedInverseGaussian(),
+        PitmanYor(),
+        FiniteMixture(),
+    ],
     ids=lambda prior: type(prior).__name__,
 )
 def test_groups_and_values(make_posterior, prior):

@@ -15,7 +15,13 @@ from mixwood import hyper
 from mixwood.likelihoods import Gaussian, Multinomial
 from mixwood.model import Mixture
 from mixwood.posterior.posterior import Posterior
-from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
+from mixwood.priors import (
+    NGGP,
+    DirichletProcess,
+    FiniteMixture,
+    NormalizedInverseGaussian,
+    PitmanYor,
+)
 
 # prior, its parameters, those of them that are random
 PARAMETERS = {
@@ -29,6 +35,13 @@ PARAMETERS = {
     "NIG fixed": (NormalizedInverseGaussian(alpha=3), ("alpha", "sigma"), ()),
     "PY": (PitmanYor(), ("alpha", "sigma", "theta"), ("alpha", "sigma", "theta")),
     "PY fixed": (PitmanYor(theta=1.0, sigma=0.2), ("alpha", "sigma", "theta"), ("alpha",)),
+    "finite": (FiniteMixture(), ("rate", "gamma"), ("rate",)),
+    "finite fixed": (FiniteMixture(rate=3.0, gamma=0.5), ("rate", "gamma"), ()),
+    "finite random": (
+        FiniteMixture(gamma=hyper.LogNormal(1, 1)),
+        ("rate", "gamma"),
+        ("rate", "gamma"),
+    ),
 }
 
 
@@ -49,15 +62,16 @@ def test_parameters_are_those_of_the_prior(make_posterior, case):
     prior, has, random = PARAMETERS[case]
     assert prior.random_parameters == random
     posterior = make_posterior(prior=prior)
-    assert set(posterior.parameters) == {"log_alpha" if p == "alpha" else p for p in random}
-    for name in ("alpha", "sigma", "theta"):
+    assert set(posterior.parameters) == {prior.core_name(name) for name in random}
+    for name in ("alpha", "sigma", "theta", "rate", "gamma"):
         assert hasattr(posterior, name) == (name in has)
         if name not in has:
             with pytest.raises(AttributeError, match=rf"no {name}: .*{type(prior).__name__}"):
                 getattr(posterior, name)
         elif name not in random:
             assert np.all(getattr(posterior, name) == getattr(prior, name))  # exactly
-    np.testing.assert_allclose(np.exp(posterior.log_alpha), posterior.alpha)
+    if "alpha" in has:
+        np.testing.assert_allclose(np.exp(posterior.log_alpha), posterior.alpha)
 
 
 def test_logarithms_out_of_range_give_finite_numbers(make_posterior):

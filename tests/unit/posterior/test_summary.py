@@ -9,7 +9,14 @@ import warnings
 import numpy as np
 import pytest
 
-from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
+from mixwood import hyper
+from mixwood.priors import (
+    NGGP,
+    DirichletProcess,
+    FiniteMixture,
+    NormalizedInverseGaussian,
+    PitmanYor,
+)
 
 COLUMNS = ["mean", "sd", "q5", "q95", "ess_bulk", "ess_tail", "r_hat"]
 
@@ -24,6 +31,9 @@ COLUMNS = ["mean", "sd", "q5", "q95", "ess_bulk", "ess_tail", "r_hat"]
         (NormalizedInverseGaussian(), ["alpha"]),
         (PitmanYor(), ["alpha", "sigma", "theta"]),
         (PitmanYor(theta=1.0, sigma=0.5), ["alpha"]),
+        (FiniteMixture(), ["rate"]),
+        (FiniteMixture(rate=3.0), []),
+        (FiniteMixture(gamma=hyper.Gamma(2, 1)), ["rate", "gamma"]),
     ],
 )
 def test_rows_and_columns(make_posterior, prior, random):

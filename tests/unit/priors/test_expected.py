@@ -22,6 +22,10 @@ AWKWARD = [
     mw.PitmanYor(theta=mw.hyper.Gamma(0.2, 0.01), sigma=0.5),
     mw.PitmanYor(theta=1e-6, sigma=0.999),
     mw.DirichletProcess(alpha=mw.hyper.Gamma(0.3, 0.01)),
+    mw.FiniteMixture(rate=0.01, gamma=20.0),
+    mw.FiniteMixture(rate=300.0, gamma=0.05),
+    mw.FiniteMixture(rate=mw.hyper.Gamma(0.5, 2.0), gamma=mw.hyper.Gamma(1, 3)),
+    mw.FiniteMixture(rate=mw.hyper.Gamma(5, 20.0), gamma=mw.hyper.LogNormal(1, 1)),
 ]
 
 
@@ -44,7 +48,14 @@ def test_enumeration_agrees_for_awkward_priors(prior):
 
 @pytest.mark.parametrize(
     "prior",
-    [mw.NGGP(alpha=1.0, sigma=0.5), mw.NGGP(), mw.PitmanYor(), mw.DirichletProcess()],
+    [
+        mw.NGGP(alpha=1.0, sigma=0.5),
+        mw.NGGP(),
+        mw.PitmanYor(),
+        mw.DirichletProcess(),
+        mw.FiniteMixture(),
+        mw.FiniteMixture(rate=mw.hyper.Gamma(0.3, 1e-4), gamma=mw.hyper.Gamma(2, 1)),
+    ],
     ids=str,
 )
 def test_simulation_agrees(prior, request):
@@ -110,5 +121,7 @@ def test_with_a_huge_mass_every_item_is_a_cluster(mass):
         mw.NormalizedInverseGaussian(alpha=mass),
         mw.DirichletProcess(alpha=mass),
         mw.PitmanYor(theta=mass, sigma=0.3),
+        mw.FiniteMixture(rate=mass),
+        mw.FiniteMixture(rate=mw.hyper.Gamma(2, 1 / mass)),
     ):
         assert prior.expected_clusters(1000) == pytest.approx(1000, rel=1e-6)

@@ -28,6 +28,19 @@ from mixwood import hyper
         (lambda: mw.NormalizedInverseGaussian(alpha=-2), ValueError, "alpha"),
         (lambda: mw.PitmanYor(theta=0), ValueError, "theta"),
         (lambda: mw.PitmanYor(sigma=-0.1), ValueError, "sigma"),
+        (lambda: mw.FiniteMixture(rate=0), ValueError, "rate must be positive, got 0"),
+        (lambda: mw.FiniteMixture(rate=hyper.Beta(1, 1)), TypeError, "rate must be .*hyper.Gamma"),
+        (lambda: mw.FiniteMixture(rate="many"), TypeError, "rate must be a number"),
+        (lambda: mw.FiniteMixture(gamma=-1), ValueError, "gamma must be positive, got -1"),
+        (lambda: mw.FiniteMixture(gamma=1e-7), ValueError, "gamma must lie between 1e-06 and 1e"),
+        (lambda: mw.FiniteMixture(gamma=1e7), ValueError, "gamma must lie between"),
+        (lambda: mw.FiniteMixture(gamma=None), TypeError, "gamma must be a number"),
+        (lambda: mw.FiniteMixture(gamma=hyper.Beta(1, 1)), TypeError, "gamma .*hyper.LogNormal"),
+        (
+            lambda: mw.FiniteMixture(gamma=hyper.LogNormal(1e9, 1)),
+            ValueError,
+            r"gamma must lie between 1e-06 and 1e\+06, got a hyperprior around 1e\+09",
+        ),
         (lambda: hyper.Gamma(0, 1), ValueError, "shape"),
         (lambda: hyper.Gamma(1, -1), ValueError, "rate"),
         (lambda: hyper.Beta(0, 1), ValueError, "a must be positive"),
@@ -46,6 +59,7 @@ def test_defaults_are_those_of_the_contract():
     assert mw.NormalizedInverseGaussian().alpha == hyper.Gamma(2, 1)
     assert mw.PitmanYor() == mw.PitmanYor(hyper.Gamma(2, 1), hyper.Beta(2, 5))
     assert mw.NormalizedInverseGaussian().sigma == 0.5
+    assert mw.FiniteMixture() == mw.FiniteMixture(hyper.Gamma(1, 1 / 9), 1.0)
 
 
 def test_chains_start_at_prior_means():

@@ -53,6 +53,9 @@ def test_the_command_line_knows_all():
         "nig": "NormalizedInverseGaussian",
         "pitman-yor": "PitmanYor",
         "py": "PitmanYor",
+        "finite-mixture": "FiniteMixture",
+        "finite": "FiniteMixture",
+        "mfm": "FiniteMixture",
     }
     assert next(iter(names.PRIORS)) == "nggp"  # the default
     assert set(names.PRIORS.values()) == {prior.__name__ for prior in PRIORS}

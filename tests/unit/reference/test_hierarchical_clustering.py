@@ -12,7 +12,7 @@ from scipy.stats import multivariate_t
 import mixwood as mw
 from mixwood.reference.families import family_of
 from mixwood.reference.hierarchical_clustering import Forest
-from mixwood.reference.priors import Parameters, log_kappa, psi
+from mixwood.reference.priors import Parameters, log_kappa, log_nonempty, psi
 from mixwood.testing.enumeration import all_partitions
 from mixwood.trees.build import prior_parameters
 
@@ -35,7 +35,8 @@ def log_evidence(forest):
             rows = forest.X[labels == k]
             total += log_kappa(prior, len(rows), *values) + family.log_marginal(family.of(rows))
         terms.append(total)
-    return (n - 1) * p.log_u - psi(prior, *values) - gammaln(n) + logsumexp(terms)
+    constant = (n - 1) * p.log_u - psi(prior, *values) - log_nonempty(prior, p.log_alpha)
+    return constant - gammaln(n) + logsumexp(terms)
 
 
 def random_tree(forest, rng):

@@ -126,11 +126,11 @@ def test_psi_where_either_factor_leaves_the_range_of_a_float():
 def test_a_chain_starts_at_prior_means(prior):
     stream = Stream(np.random.default_rng(1))
     parameters = start_parameters(prior, [3, 2], stream)
-    values = prior.start_values()
-    assert parameters.sigma == values.get("sigma", 0.0)
-    assert parameters.theta == values.get("theta", 0.0)
+    start = prior.start()
+    assert parameters.sigma == start.sigma
+    assert parameters.theta == start.theta
     if not isinstance(prior, mw.PitmanYor):  # its latent alpha is drawn with u
-        assert parameters.log_alpha == pytest.approx(log(values["alpha"]))
+        assert parameters.log_alpha == pytest.approx(start.log_alpha)
 
 
 def test_only_random_parameters_move(prior):
@@ -139,9 +139,7 @@ def test_only_random_parameters_move(prior):
     before = Parameters(**vars(parameters))
     update_parameters(prior, parameters, [3, 2], stream)
     assert parameters.log_u != before.log_u
-    for name in ("sigma", "theta"):
-        law = getattr(prior, name, 0.0)
+    random = [prior.core_name(name) for name in prior.random_parameters]
+    for name in ("log_alpha", "sigma", "theta"):
         moved = getattr(parameters, name) != getattr(before, name)
-        assert moved == (not isinstance(law, float))
-    alpha_is_random = not isinstance(getattr(prior, "alpha", None), float)
-    assert (parameters.log_alpha != before.log_alpha) == alpha_is_random
+        assert moved == (name in random)

@@ -28,6 +28,10 @@ MODELS = {
     "learned": (mw.Mixture(mw.Gaussian()), X[:18]),
     "Multinomial": (mw.Mixture(mw.Multinomial(), mw.PitmanYor()), COUNTS),
     "Poisson": (mw.Mixture(mw.Poisson(), mw.DirichletProcess(alpha=1.0)), COUNTS),
+    "finite": (
+        mw.Mixture(mw.Gaussian(scale="data"), mw.FiniteMixture(gamma=mw.hyper.LogNormal(1.0, 1.0))),
+        X,
+    ),
 }
 SAMPLERS = {
     "tree": mw.Tree(rebuild=3),

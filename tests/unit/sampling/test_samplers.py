@@ -122,7 +122,18 @@ def test_split_merge_leaves_one_cluster_where_gibbs_does_not(chain_of):
     np.testing.assert_array_equal(chain.state()["labels"], np.arange(60) % 2)
 
 
-@pytest.mark.parametrize("prior", [mw.NGGP(5.0, 0.99), mw.DirichletProcess(1e6), mw.NGGP(1e5, 0.5)])
+@pytest.mark.parametrize(
+    "prior",
+    [
+        mw.NGGP(5.0, 0.99),
+        mw.DirichletProcess(1e6),
+        mw.NGGP(1e5, 0.5),
+        mw.FiniteMixture(1e9),
+        mw.FiniteMixture(1e100, 1e6),
+        mw.FiniteMixture(1e9, 1e-6),
+    ],
+    ids=str,
+)
 def test_slice_draws_few_jumps_whatever_the_prior(prior, chain_of):
     """Else this would not come to an end."""
     chain = chain_of(mw.Gaussian(), X, np.zeros(40), prior, sampler=mw.Slice())

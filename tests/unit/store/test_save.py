@@ -24,9 +24,16 @@ from mixwood.likelihoods import (
     Poisson,
     SphericalGaussian,
 )
-from mixwood.priors import NGGP, DirichletProcess, NormalizedInverseGaussian, PitmanYor
+from mixwood.priors import (
+    NGGP,
+    DirichletProcess,
+    FiniteMixture,
+    NormalizedInverseGaussian,
+    PitmanYor,
+)
 from mixwood.samplers import Gibbs
 from mixwood.store import folders, save
+from mixwood.store.draw_store import DrawArrays
 from mixwood.store.folders import check_destination
 from mixwood.store.json_codec import decode, encode
 from mixwood.store.load import load
@@ -64,6 +71,10 @@ WRITTEN_PRIORS = [
     NormalizedInverseGaussian(alpha=2),
     PitmanYor(),
     PitmanYor(theta=hyper.Gamma(0.5, 0.25), sigma=0.3),
+    FiniteMixture(),
+    FiniteMixture(rate=1 / 3, gamma=hyper.Gamma(0.1, 0.7)),
+    FiniteMixture(rate=hyper.Gamma(0.1, 1 / 3), gamma=hyper.LogNormal(1 / 3, 0.1)),
+    FiniteMixture(rate=0.1, gamma=0.7),
 ]
 
 
@@ -148,6 +159,20 @@ def test_round_trip_of_every_prior(make_posterior, tmp_path, prior):
     posterior = make_posterior(prior=prior, draws=3)
     posterior.save(tmp_path / "run")
     assert_same_posterior(posterior, load(tmp_path / "run"))
+
+
+def test_parameters_are_stored_under_the_names_of_the_prior(make_posterior, tmp_path):
+    prior = FiniteMixture(gamma=hyper.Gamma(2, 1))
+    posterior = make_posterior(prior=prior)
+    posterior.save(tmp_path / "run")
+    found = os.listdir(tmp_path / "run/arrays.zarr/draws")
+    assert {"log_rate", "gamma"} < set(found)
+    assert not {"log_alpha", "sigma"} & set(found)
+    size = posterior.resolved.base_size
+    arrays = DrawArrays.open(tmp_path / "run/arrays.zarr", prior, size, 2, 12).scalars
+    everything = [(0, 2), (0, 10)]
+    np.testing.assert_array_equal(arrays["gamma"].read(everything), posterior.gamma)
+    np.testing.assert_allclose(np.exp(arrays["log_rate"].read(everything)), posterior.rate)
 
 
 def test_round_trip_of_extreme_draws(make_posterior, tmp_path):

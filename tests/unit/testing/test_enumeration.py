@@ -194,10 +194,7 @@ def test_draws_have_the_law_they_claim(prior, n, request):
     transforms = exact.parameter_cdf(draws)
     for name, values in transforms.items():
         assert stats.kstest(values, "uniform").pvalue > 1e-6, name
-    laws = {p: getattr(prior, p, None) for p in ("alpha", "sigma", "theta")}
-    random = {p for p, law in laws.items() if isinstance(law, (mw.hyper.Gamma, mw.hyper.Beta))}
-    if isinstance(prior, mw.PitmanYor):
-        random.add("alpha")  # its latent mass
+    random = {prior.core_name(name).removeprefix("log_") for name in prior.random_parameters}
     assert set(transforms) == random | {"log_u"}
 
 

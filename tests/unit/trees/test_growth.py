@@ -11,7 +11,7 @@ import mixwood as mw
 from mixwood._support.labels import in_order_of_appearance
 from mixwood.core import bind_family
 from mixwood.reference.hierarchical_clustering import Forest
-from mixwood.reference.priors import Parameters, log_kappa, psi, softplus
+from mixwood.reference.priors import Parameters, log_kappa, log_nonempty, psi, softplus
 from mixwood.testing import seed_of
 from mixwood.trees.build import (
     LARGEST_GREEDY,
@@ -53,13 +53,15 @@ def test_the_bound_is_the_formula(family_case, prior, build):
     """Every constant included: against the twin's potentials over the exported shape."""
     likelihood, X = family_case(12)
     tree = build(mw.Mixture(likelihood, prior), X)
-    p = Parameters(tree.log_u, *(tree.parameters.get(k, 0.0) for k in ("log_alpha", "sigma")), 0.0)
+    start = prior.start()  # where it stays
+    p = Parameters(tree.log_u, start.log_alpha, start.sigma, 0.0)
     twin = Forest(tree.model, likelihood.check(X), p)
     nodes = [twin.leaf(row) for row in range(12)]
     for left, right, _, size in tree.linkage():
         nodes.append(twin.join(nodes[int(left)], nodes[int(right)]))
         assert len(nodes[-1].rows) == size
     expected = 11 * p.log_u - psi(prior, p.log_u, p.log_alpha, p.sigma)
+    expected -= log_nonempty(prior, p.log_alpha)
     expected += nodes[-1].log_tree - sum(np.log(np.arange(1, 12)))
     assert tree.log_evidence_bound == pytest.approx(expected, abs=1e-7)
     np.testing.assert_allclose(
@@ -212,8 +214,10 @@ def test_parameters_used_are_told(prior, classes):
     first = ibhc(mw.Mixture(mw.Gaussian(), prior), X, seed=0)
     expected = prior_parameters(prior, 20)
     assert first.log_u == expected.log_u
-    names = ["log_alpha" if name == "alpha" else name for name in prior.parameters]
-    assert first.parameters == {name: getattr(expected, name) for name in names}
+    assert list(first.parameters) == [prior.stored_name(name) for name in prior.parameters]
+    for name in prior.parameters:
+        core = getattr(expected, prior.core_name(name))
+        assert first.parameters[prior.stored_name(name)] == prior.stored(name, core)
 
 
 def test_the_bad_start_is_the_twins(prior, classes):

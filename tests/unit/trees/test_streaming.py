@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 import mixwood as mw
 from mixwood.core import bind_family, make_chain
 from mixwood.likelihoods.weighted_leaves import joined
-from mixwood.reference.priors import log_kappa, psi
+from mixwood.reference.priors import log_kappa, log_nonempty, psi
 from mixwood.trees.streaming import BLOCK_ROWS, LeafGrowth, RowSample, wants_sample
 
 FAST = {"draws": 5, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
@@ -76,9 +76,10 @@ def check_joint(likelihood, X, prior):
     if likelihood.base_size > 0:
         family = family.at(post.bases[1, -1])
     labels = post.labels[1, -1][leaves.leaf_of_row]
-    log_u, log_alpha = post.log_u[1, -1], post.log_alpha[1, -1]
-    sigma = post.sigma[1, -1] if "sigma" in prior.parameters else 0.0
+    values = post.core_values()
+    log_u, log_alpha, sigma = (v[1, -1] for v in (values.log_u, values.log_alpha, values.sigma))
     joint = 59 * log_u - psi(prior, log_u, log_alpha, sigma) - lgamma(60) + constant
+    joint -= log_nonempty(prior, log_alpha)
     for k in range(labels.max() + 1):
         rows = np.flatnonzero(labels == k)
         joint += log_kappa(prior, len(rows), log_u, log_alpha, sigma) + family.log_marginal(rows)

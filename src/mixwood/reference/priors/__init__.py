@@ -7,7 +7,6 @@ parameters. What chains call are the functions here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import log
 from typing import Any
 
 from mixwood import priors
@@ -15,6 +14,7 @@ from mixwood._support.checks import shown
 from mixwood.priors import Prior
 from mixwood.reference.priors.base import Parameters, Twin, log_shifted, softplus
 from mixwood.reference.priors.dirichlet import DirichletProcess
+from mixwood.reference.priors.finite_mixture import FiniteMixture
 from mixwood.reference.priors.generalized_gamma import GeneralizedGamma
 from mixwood.reference.priors.pitman_yor import PitmanYor
 from mixwood.reference.random import Stream
@@ -25,6 +25,7 @@ __all__ = [
     "log_eppf",
     "log_kappa",
     "log_new_weight",
+    "log_nonempty",
     "log_shifted",
     "psi",
     "softplus",
@@ -35,6 +36,7 @@ __all__ = [
 
 _TWINS: dict[type[Prior], Callable[[Any], Twin]] = {
     priors.DirichletProcess: DirichletProcess,
+    priors.FiniteMixture: FiniteMixture,
     priors.NGGP: GeneralizedGamma,
     priors.NormalizedInverseGaussian: GeneralizedGamma,
     priors.PitmanYor: PitmanYor,
@@ -55,10 +57,13 @@ def twin_of(prior: Prior) -> Twin:
 def psi(prior: Prior, log_u: float, log_alpha: float, sigma: float) -> float:
     """Return the Laplace exponent of the random measure.
 
-    ``alpha log tau`` for the Dirichlet process, ``alpha (tau^sigma - 1)`` for the others.
+    ``alpha log tau`` for the Dirichlet process, ``alpha (tau^sigma - 1)`` for the others; but
+    ``rate (1 - tau^-gamma)`` for a finite mixture, whose `log_alpha` is the log of the rate and
+    whose `sigma` is ``-gamma``.
 
     Examples
     --------
+    >>> from math import log
     >>> from mixwood.priors import NGGP
     >>> round(psi(NGGP(alpha=2.0, sigma=0.5), log(3.0), log(2.0), 0.5), 12)
     2.0
@@ -70,7 +75,9 @@ def log_kappa(prior: Prior, k: int, log_u: float, log_alpha: float, sigma: float
     """Return the log weight of a cluster of `k` items.
 
     ``alpha Gamma(k) tau^-k`` for the Dirichlet process and
-    ``alpha sigma Gamma(k-sigma)/Gamma(1-sigma) tau^(sigma-k)`` for the others.
+    ``alpha sigma Gamma(k-sigma)/Gamma(1-sigma) tau^(sigma-k)`` for the others; but
+    ``rate Gamma(k+gamma)/Gamma(gamma) tau^-(k+gamma)`` for a finite mixture, whose `log_alpha` is
+    the log of the rate and whose `sigma` is ``-gamma``.
 
     Examples
     --------
@@ -83,6 +90,19 @@ def log_kappa(prior: Prior, k: int, log_u: float, log_alpha: float, sigma: float
 def log_new_weight(prior: Prior, parameters: Parameters) -> float:
     """Return ``log(tau kappa(1, u))``: a new cluster against ``|c| - sigma`` for an old one."""
     return twin_of(prior).log_new_weight(parameters)
+
+
+def log_nonempty(prior: Prior, log_alpha: float) -> float:
+    """Return the log probability that the measure has a jump, by which the joint is divided.
+
+    ``log(1 - e^-rate)`` for a finite mixture, 0 for the others, which have infinitely many.
+
+    Examples
+    --------
+    >>> round(log_nonempty(priors.FiniteMixture(rate=1.0), 0.0), 6)
+    -0.458675
+    """
+    return twin_of(prior).log_nonempty(log_alpha)
 
 
 def log_eppf(prior: Prior, sizes: Sequence[int]) -> float:
@@ -115,9 +135,9 @@ def update_parameters(
 
 
 def start_parameters(prior: Prior, sizes: Sequence[int], stream: Stream) -> Parameters:
-    """Return where a chain starts: prior means, then one update of ``u`` from ``u = n``."""
+    """Return where a chain starts: prior means, then one update of ``u``."""
     twin = twin_of(prior)
     parameters = twin.start()
-    parameters.log_u = log(sum(sizes))
+    parameters.log_u = twin.start_log_u(parameters, sizes)
     twin.update_log_u(parameters, sizes, stream)
     return parameters

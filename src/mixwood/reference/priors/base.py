@@ -27,7 +27,8 @@ SMALLEST_SIGMA = 1e-100
 class Parameters:
     """What a chain carries besides the partition.
 
-    ``sigma`` is 0 for the Dirichlet process; ``theta`` is 0 but for Pitman-Yor.
+    ``sigma`` is 0 for the Dirichlet process; ``theta`` is 0 but for Pitman-Yor. A finite mixture
+    has its rate for ``alpha`` and ``-gamma`` for ``sigma``.
     """
 
     log_u: float
@@ -46,6 +47,11 @@ class Twin(ABC):
     @abstractmethod
     def log_kappa(self, k: int, log_u: float, log_alpha: float, sigma: float) -> float:
         """Return the log weight of a cluster of `k` items."""
+
+    def log_nonempty(self, log_alpha: float) -> float:
+        """Return the log probability that the measure has a jump at all."""
+        del log_alpha
+        return 0.0
 
     def log_new_weight(self, p: Parameters) -> float:
         """Return ``log(tau kappa(1, u))``: a new cluster against ``|c| - sigma`` for an old one."""
@@ -72,6 +78,11 @@ class Twin(ABC):
     @abstractmethod
     def start(self) -> Parameters:
         """Return prior means, at any ``u``."""
+
+    def start_log_u(self, p: Parameters, sizes: Sequence[int]) -> float:
+        """Return from where a chain first moves ``log u``: ``u = n``."""
+        del p
+        return log(sum(sizes))
 
     @abstractmethod
     def update_log_u(self, p: Parameters, sizes: Sequence[int], stream: Stream) -> None:

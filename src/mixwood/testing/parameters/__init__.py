@@ -9,6 +9,7 @@ from mixwood import priors
 from mixwood._support.checks import shown
 from mixwood.priors import Prior
 from mixwood.testing.parameters.base import ParameterLaw, State
+from mixwood.testing.parameters.finite_mixture import FiniteMixtureLaw
 from mixwood.testing.parameters.generalized_gamma import GeneralizedGammaLaw
 from mixwood.testing.parameters.urns import DirichletLaw, PitmanYorLaw
 
@@ -16,6 +17,7 @@ __all__ = ["ParameterLaw", "State", "parameter_law"]
 
 _LAWS: dict[type[Prior], Callable[[Any, int], ParameterLaw]] = {
     priors.DirichletProcess: DirichletLaw,
+    priors.FiniteMixture: FiniteMixtureLaw,
     priors.NGGP: GeneralizedGammaLaw,
     priors.NormalizedInverseGaussian: GeneralizedGammaLaw,
     priors.PitmanYor: PitmanYorLaw,

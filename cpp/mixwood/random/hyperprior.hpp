@@ -1,5 +1,6 @@
-// The hyperprior of one parameter of a base measure. A positive parameter is seen on its logarithm,
-// one between 0 and 1 (Beta) on its logit: that is the coordinate on which it is sampled.
+// The hyperprior of one parameter, of a base measure or of a prior on partitions. A positive
+// parameter is seen on its logarithm, one between 0 and 1 (Beta) on its logit: that is the
+// coordinate on which it is sampled.
 #pragma once
 
 #include <cmath>
