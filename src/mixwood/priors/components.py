@@ -16,7 +16,9 @@ from mixwood.priors.expected import digamma_rise, nodes
 __all__ = ["component_points", "occupied"]
 
 #: Up to this many components each number of them is a point.
-_EACH = 20_000
+_EACH = 5000
+#: The points and weights of a Gauss rule on (-1, 1).
+_LEGENDRE = np.polynomial.legendre.leggauss(10)
 
 
 def component_points(rate: float | hyper.Gamma) -> tuple[FloatArray, FloatArray]:
@@ -35,9 +37,11 @@ def component_points(rate: float | hyper.Gamma) -> tuple[FloatArray, FloatArray]
     end = largest + 12 * np.sqrt(largest) + 60
     if end > _EACH:
         return _many(rate)
-    counts = np.arange(1.0, np.ceil(end) + 1)
     if not isinstance(rate, hyper.Gamma):
+        first = max(1.0, np.floor(rate - 12 * np.sqrt(rate)))
+        counts = np.arange(first, np.ceil(end) + 1)
         return counts, _poisson(np.array([rate]), counts)[0]
+    counts = np.arange(1.0, np.ceil(end) + 1)
     a, b = rate.shape, rate.rate
     log_weights = gammaln(a + counts) - gammaln(a) - gammaln(counts + 1)
     log_weights += -a * np.log1p(1 / b) - counts * np.log1p(b)
@@ -81,7 +85,7 @@ def occupied(components: FloatArray, gamma: float, n: int) -> FloatArray:
     [1.0, 1.333333]
     """
     # log Gamma(x + n) - log Gamma(x) is the integral of digamma; here the difference of two.
-    at, weights = np.polynomial.legendre.leggauss(10)
+    at, weights = _LEGENDRE
     several = np.maximum(components, 1.5)[:, None]
     rise = digamma_rise(gamma * (several - (at + 1) / 2), n)
     expected = -components * np.expm1(-gamma * (rise @ (weights / 2)))

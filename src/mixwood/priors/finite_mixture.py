@@ -199,9 +199,11 @@ def _expected(
     from mixwood.priors.expected import nodes
 
     counts, probabilities = component_points(rate)
-    gammas, weights = nodes(gamma)
-    means = [probabilities @ occupied(counts, float(g), n) for g in np.clip(gammas, *BOUNDS)]
-    return float(weights @ np.array(means))
+    points, weights = nodes(gamma)
+    # a vague hyperprior has thousands of points beyond the bounds
+    gammas, which = np.unique(np.clip(points, *BOUNDS), return_inverse=True)
+    means = [probabilities @ occupied(counts, float(each), n) for each in gammas]
+    return float(weights @ np.array(means)[which])
 
 
 def _mean_rate(law: hyper.Gamma) -> float:

@@ -207,4 +207,6 @@ def test_a_tree_tells_its_parameters_by_their_names():
     tree = mw.ibhc(model, X, seed=1)
     assert tree.parameters == {"log_rate": pytest.approx(log(9.9)), "gamma": 0.5}
     assert np.isfinite(tree.log_evidence_bound)
-    assert tree.predict(X).shape == (12,)
+    draws = tree.as_draws()
+    assert draws.gamma.tolist() == [[0.5]]
+    assert draws.rate[0, 0] == pytest.approx(9.9)
