@@ -271,14 +271,18 @@ class Draws:
         return found
 
     def base_scalars(self) -> dict[str, FloatArray]:
-        """Return what is one number a draw of the learned base measure: `width`, ``nu``, ..."""
+        """Return what is one number per draw of the learned base measure: `width`, ``nu``, ...
+
+        Not ``tau``, which is hardly ever away from where its narrow law has it: that is in `base`.
+        """
         assert self.bases is not None
         if self.bases.shape[-1] == 0:
             return {}
         width = self.resolved.base_width(self.bases)
         found = {} if width is None else {"width": width}
         axes = self.labels.ndim - 1
-        return found | {name: values for name, values in self.base.items() if values.ndim == axes}
+        own = {name: values for name, values in self.base.items() if name != "tau"}
+        return found | {name: values for name, values in own.items() if values.ndim == axes}
 
     @property
     def log_alpha(self) -> FloatArray:

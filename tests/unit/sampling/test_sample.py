@@ -139,13 +139,10 @@ def test_log_joint_is_that_of_the_twin(family_case, prior):
     post = sample(data, mw.Mixture(likelihood, prior), draws=3, chains=1)
     model = mw.Mixture(post.resolved, prior)
     twin = mw.reference.GibbsChain(model, post.X, post.labels[0, -1], np.random.default_rng(0))
-    values = {
-        name: float(getattr(post, name)[0, -1]) if name in prior.parameters else 0.0
-        for name in ("sigma", "theta")
-    }
-    log_u, log_alpha = float(post.log_u[0, -1]), float(post.log_alpha[0, -1])
+    drawn = post.core_values()
+    values = {name: float(getattr(drawn, name)[0, -1]) for name in ("log_alpha", "sigma", "theta")}
     twin.family.set_base(post.bases[0, -1])
-    twin.set_state(post.labels[0, -1], log_u, log_alpha, **values)
+    twin.set_state(post.labels[0, -1], float(post.log_u[0, -1]), **values)
     assert twin.log_joint() == pytest.approx(post.log_joint[0, -1], rel=1e-10, abs=1e-8)
 
 
