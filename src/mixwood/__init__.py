@@ -25,6 +25,7 @@ from mixwood.likelihoods import (
     SphericalGaussian,
     conjugate_family,
 )
+from mixwood.likelihoods.choose import choose
 from mixwood.model import Mixture
 from mixwood.priors import (
     NGGP,
@@ -74,6 +75,7 @@ __all__ = [
     "Tree",
     "WeightedLeaves",
     "bhc",
+    "choose",
     "conjugate_family",
     "datasets",
     "hyper",
