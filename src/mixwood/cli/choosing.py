@@ -29,9 +29,7 @@ def named(
         return values, _scaled(kind(), scale), "as asked for"
     if not hasattr(values, "columns"):
         raise InputError(f"--likelihood {name} is for tables; sparse counts take Multinomial")
-    product = choose_product(
-        values, name=source, leave_out=leave_out, structure=_learned(scale)
-    )
+    product = choose_product(values, name=source, leave_out=leave_out, structure=_learned(scale))
     return values, _scaled(product, scale), "as asked for"
 
 

@@ -87,8 +87,9 @@ def learn_notation(present: Sequence[Any], least: float = 1.0) -> str | None:
         return None
     unit = units.most_common(1)[0][0]
     for notation in (f".{unit}", f",{unit}"):
-        read = sum(read_number(value, notation) is not None for value in present)
-        if read and read >= least * len(present):
+        read = [read_number(value, notation) is not None for value in present]
+        new = any(good and plain_number(v) is None for good, v in zip(read, present, strict=True))
+        if new and sum(read) >= least * len(present):
             return notation
     return None
 
@@ -113,14 +114,14 @@ def read_number(value: Any, notation: str) -> float | None:
     brackets = bool(found["open"])
     if len(signs) + brackets > 1 or brackets != bool(found["close"]):
         return None
-    if found["before"] and found["after"] or not _DIGITS[mark].fullmatch(found["digits"]):
+    if (found["before"] and found["after"]) or not _DIGITS[mark].fullmatch(found["digits"]):
         return None
     digits = re.sub(rf"[^\d{mark}]", "", found["digits"]).replace(mark, ".")
     return -float(digits) if brackets or signs in ("-", "\u2212") else float(digits)
 
 
 def written_numbers(column: Any, notation: str, name: str) -> FloatArray:
-    """Return a column of a table as floats, NaN where missing; what is written otherwise is refused.
+    """Return a column of a table as floats, NaN where missing; other notations are refused.
 
     A column of numbers is taken as it is.
     """

@@ -1,7 +1,7 @@
 """Which likelihood suits a table: the one rule book, column by column, with a reason for each.
 
 `mixwood.choose`, `mixwood.Product.from_frame`, the scikit-learn estimator and the command line use
-it, so one table gets one model. What a column is, is in `column_rules`; here is what follows from it.
+it, so one table gets one model. What a column is, `column_rules` says; here is what follows.
 """
 
 from __future__ import annotations
@@ -177,10 +177,11 @@ def choose_product(
     With `warned`, a warning names the columns that are left out.
     """
     judged = _judged(table, name, leave_out)
+    notes = {one.column: one.reason for one in judged.columns}
+    product = Product(judged.parts(name, structure), notes=notes)
     if warned:
         warn_of_unused(judged.columns)
-    notes = {one.column: one.reason for one in judged.columns}
-    return Product(judged.parts(name, structure), notes=notes)
+    return product
 
 
 def judge_columns(
@@ -223,7 +224,7 @@ def for_numbers(width: int, rows: int, *, complete: bool, alone: bool = True) ->
     """
     if complete and alone:
         return AutoGaussian()
-    if width > MOST_TOGETHER or rows <= width * (width + 1) // 2 and width > 1:
+    if width > MOST_TOGETHER or (rows <= width * (width + 1) // 2 and width > 1):
         return DiagonalGaussian()
     return Gaussian() if complete else TOGETHER_WITH_HOLES()
 
@@ -287,7 +288,11 @@ def _judged(table: Any, name: str, leave_out: bool) -> _Judged:
     _warn_if_transposed(len(table), columns, judged, name)
     if leave_out:
         for k, (first, how) in duplicates(columns, judged).items():
-            what = f"{labels[first]!r} {how}" if how == "in other words" else f"{how} {labels[first]!r}"
+            what = (
+                f"{labels[first]!r} {how}"
+                if how == "in other words"
+                else f"{how} {labels[first]!r}"
+            )
             judged[k] = replace(judged[k], kind=LEFT_OUT, reason=what)
     told = [
         ColumnChoice(label, one.kind, one.reason) for label, one in zip(labels, judged, strict=True)

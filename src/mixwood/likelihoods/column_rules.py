@@ -245,9 +245,7 @@ def _judge_numbers(
     return Judgement(kind, reason, everywhere, notation)
 
 
-def _kind_of_numbers(
-    values: FloatArray, rows: Any, label: Any, leave_out: bool
-) -> tuple[str, str]:
+def _kind_of_numbers(values: FloatArray, rows: Any, label: Any, leave_out: bool) -> tuple[str, str]:
     low, high = values.min(), values.max()
     whole = bool(np.all(values == np.floor(values)))
     if np.all((values == 0) | (values == 1)):
@@ -271,7 +269,7 @@ def _kind_of_numbers(
 
 
 def _numbers_the_rows(values: FloatArray, rows: Any) -> bool:
-    """Tell whether whole numbers rise or fall evenly, or are 0, 1, ... or 1, 2, ... in any order."""
+    """Tell whether whole numbers rise or fall evenly, or are 1, 2, 3, ... in any order."""
     if len(values) < FEWEST_NUMBERED:
         return False
     steps = np.diff(values) / np.diff(rows)
@@ -279,7 +277,5 @@ def _numbers_the_rows(values: FloatArray, rows: Any) -> bool:
         return True
     low, high = values.min(), values.max()
     return bool(
-        low in (0, 1)
-        and high - low == len(values) - 1
-        and len(np.unique(values)) == len(values)
+        low in (0, 1) and high - low == len(values) - 1 and len(np.unique(values)) == len(values)
     )

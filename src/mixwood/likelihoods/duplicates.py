@@ -72,7 +72,7 @@ def _linear(judged: Sequence[Judgement], known: dict[int, Any]) -> Iterator[tupl
     for group in by_holes.values():
         if not 1 < len(group) <= MOST_PAIRED:
             continue
-        columns = [one for k in group if (one := judged[k].numbers) is not None]
+        columns = [found for k in group if (found := judged[k].numbers) is not None]
         rows = ~np.isnan(columns[0])
         if rows.sum() < FEW_ENTRIES:
             continue

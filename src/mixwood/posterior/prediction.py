@@ -231,11 +231,16 @@ def _own_columns(draws: Draws, X: Any) -> Any:
     if draws.columns is None or names is None or names == draws.columns:
         return X
     lacking = [name for name in draws.columns if name not in names]
+    others = [name for name in names if name not in draws.columns]
     twice = [name for name in draws.columns if names.count(name) > 1]
-    if lacking or twice:
+    told = [
+        f"{shown(some)} {what}" for some, what in ((lacking, "missing"), (twice, "twice")) if some
+    ]
+    if told:
+        beside = f"; it also has {shown(others)}" if others else ""
         raise ValueError(
-            f"X must have the columns {shown(list(draws.columns))} of the data; "
-            f"{shown(lacking or twice)} {'missing' if lacking else 'more than once'}"
+            f"X must have the columns {shown(list(draws.columns))} of the data, each once; "
+            f"{' and '.join(told)}{beside}"
         )
     return X[list(draws.columns)]
 

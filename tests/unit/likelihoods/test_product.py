@@ -332,7 +332,7 @@ def test_from_frame_chooses(make):
     lines = chosen.explain().splitlines()
     assert "visits: Poisson (counts)" in lines
     assert "rating: Categorical with 1 more (whole numbers with 4 values)" in lines
-    assert "name: left out (text of which nearly every entry differs)" in lines
+    assert "name: left out (an identifier: text of which nearly every entry differs)" in lines
     assert len(lines) == 13
     assert "Gaussian" in repr(chosen)
 
@@ -340,7 +340,12 @@ def test_from_frame_chooses(make):
 def test_from_frame_with_holes_or_many_columns_keeps_columns_apart():
     values = RNG.normal(size=(20, 31))
     wide = pd.DataFrame(values, columns=[f"c{j}" for j in range(31)])
-    assert list(mw.Product.from_frame(wide).parts.values()) == [mw.DiagonalGaussian()]
+    assert list(mw.Product.from_frame(wide).parts.values()) == [mw.AutoGaussian()]
+    mixed = wide.assign(bit=np.arange(20) // 3 % 2)
+    assert list(mw.Product.from_frame(mixed).parts.values()) == [
+        mw.Bernoulli(),
+        mw.DiagonalGaussian(),
+    ]
     holes = wide[["c0", "c1"]].copy()
     holes.loc[0, "c0"] = np.nan
     assert list(mw.Product.from_frame(holes).parts.values()) == [mw.DiagonalGaussian()]
