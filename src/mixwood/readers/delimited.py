@@ -126,12 +126,12 @@ def _decimal_comma(rows: list[list[str]]) -> bool:
 
 
 def _refuse_wider_rows(fields: list[list[str]], separator: str, name: str) -> None:
-    """Raise if rows have more fields than names: pandas would take the first ones for an index.
+    """Raise if rows begin with more fields than names: pandas would make an index of the first.
 
     One more is the names of the rows, as R writes them, unless it is the other half of a number.
     """
     names, rows = len(fields[0]), fields[1:]
-    more = max(map(len, rows), default=0) - names
+    more = len(rows[0]) - names if rows else 0
     first = [row[0].strip() for row in rows]
     row_names = more == 1 and (
         not _all_whole(rows) or first == [str(k) for k in range(1, len(first) + 1)]

@@ -345,7 +345,7 @@ def test_other_failures_end_with_one(mixwood, table, quick, monkeypatch):
 def test_each_column_is_explained_before_the_run(mixwood, trees, quick):
     table = trees.assign(
         id=range(36),
-        price=[f"${1000 + x:,.2f}" for x in 100 * trees["x"]],
+        price=[f"${1000 + x:,.2f}" for x in 300 * np.sin(np.arange(36))],
         again=2 * trees["x"],
         day="2021-03-14",
     )
