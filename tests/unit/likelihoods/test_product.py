@@ -379,3 +379,25 @@ def test_some_parts_may_be_fixed_while_others_learn(kind):
     options = {"draws": 3, "warmup": 3, "chains": 1, "seed": 1, "progress": False}
     post = mw.sample(mw.Mixture(product), X, **options)
     assert list(post.base) == ["2: beta"]
+
+
+def test_an_open_part_has_candidates_beside_the_others():
+    frame = pd.DataFrame(RNG.normal(size=(30, 2)), columns=["x", "y"])
+    frame["kind"] = np.resize(["a", "b", "c"], 30)
+    product = mw.Product({("x", "y"): mw.AutoGaussian(), "kind": mw.Categorical()})
+    assert product.is_open
+    located, X = product.located_in(frame)
+    found = located.candidates(X)
+    assert [one.in_words for one in found] == [
+        "full covariances",
+        "diagonal covariances",
+        "round clusters",
+    ]
+    assert [one.follows_units for one in found] == [True, True, False]
+    for one in found:
+        assert not one.is_open
+        assert one.categories == (None, None, ("a", "b", "c"))
+        assert product.stands_for(one)
+        assert one.bind(X).n_rows == 30
+    tree = mw.ibhc(mw.Mixture(product), frame, seed=1)  # nothing is tried
+    assert type(tree.model.likelihood.parts[("x", "y")]) is mw.Gaussian
