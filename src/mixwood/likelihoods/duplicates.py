@@ -66,7 +66,7 @@ def _keys(column: Any, one: Judgement) -> Iterator[tuple[Hashable, str]]:
 
 def _digest(values: NDArray[Any]) -> bytes:
     """Return a few bytes that are the same only for the same entries."""
-    return blake2b(np.ascontiguousarray(values)).digest()
+    return blake2b(values.tobytes()).digest()
 
 
 def _linear(judged: Sequence[Judgement], known: dict[int, Any]) -> Iterator[tuple[int, int]]:
