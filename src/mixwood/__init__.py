@@ -37,6 +37,7 @@ from mixwood.samplers import Gibbs, PaperTree, Slice, SplitMerge, Tree
 
 if TYPE_CHECKING:
     from mixwood import datasets, partitions, reference, testing
+    from mixwood.likelihoods.choose import choose
     from mixwood.likelihoods.weighted_leaves import WeightedLeaves
     from mixwood.posterior.posterior import Posterior
     from mixwood.sampling.resume import resume
@@ -74,6 +75,7 @@ __all__ = [
     "Tree",
     "WeightedLeaves",
     "bhc",
+    "choose",
     "conjugate_family",
     "datasets",
     "hyper",
@@ -95,6 +97,7 @@ _LATER = {
     "Posterior": "mixwood.posterior.posterior",
     "WeightedLeaves": "mixwood.likelihoods.weighted_leaves",
     "bhc": "mixwood.trees.build",
+    "choose": "mixwood.likelihoods.choose",
     "ibhc": "mixwood.trees.build",
     "load": "mixwood.store.load",
     "resume": "mixwood.sampling.resume",

@@ -16,8 +16,10 @@ except ImportError as error:
         "pip install 'mixwood[sklearn]'"
     ) from error
 
+from mixwood.input.matrices import is_table
 from mixwood.likelihoods import AutoGaussian, Gaussian
 from mixwood.likelihoods.base import as_likelihood
+from mixwood.likelihoods.choose import choose, for_numbers, warn_of_unused
 from mixwood.model import Mixture
 from mixwood.posterior.membership import certainty
 from mixwood.posterior.prediction import cluster_probabilities, log_density
@@ -42,9 +44,10 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
 
     Parameters
     ----------
-    likelihood : Likelihood, optional
-        The distribution of each cluster, that of `mixwood.Mixture` by
-        default.
+    likelihood : Likelihood or "auto", optional
+        The distribution of each cluster. By default what `mixwood.choose` chooses for a data
+        frame, column by column, and `AutoGaussian()` for an array. ``"auto"`` is the same, and
+        takes arrays with missing entries.
     prior : Prior, optional
         The law of the partition, `NGGP()` by default.
     sampler : str or sampler
@@ -76,6 +79,11 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         All draws. Only after `fit`.
     hierarchy_ : Hierarchy
         The tree that grows. Only after `partial_fit`.
+    likelihood_ : Likelihood
+        The one that was given or chosen.
+    choice_ : Choice
+        What was chosen for each column and why, ``choice_.explain()``. Only where a data frame
+        was looked at.
     n_features_in_, feature_names_in_
         How many columns the data have, and their names where they have some.
 
@@ -96,7 +104,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
 
     def __init__(
         self,
-        likelihood: Likelihood | None = None,
+        likelihood: Likelihood | str | None = None,
         prior: Prior | None = None,
         sampler: str | Sampler = "tree",
         draws: int = 1000,
@@ -123,11 +131,13 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the likelihood and the prior, as ``likelihood__r``.
 
-        Where likelihood or prior is None, parameters of the default one are meant.
+        Where the likelihood is None or ``"auto"``, parameters of `Gaussian` are meant; where the
+        prior is None, those of `NGGP`.
         """
         for name, default in (("likelihood", Gaussian), ("prior", NGGP)):
             nested = any(key.startswith(f"{name}__") for key in params)
-            if nested and params.get(name, getattr(self, name)) is None:
+            given = params.get(name, getattr(self, name))
+            if nested and (given is None or isinstance(given, str)):
                 params = {name: default(), **{k: v for k, v in params.items() if k != name}}
         super().set_params(**params)
         return self
@@ -146,7 +156,10 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         -------
         self
         """
+        self._decide(X)
         rows = self._validated(X, reset=True)
+        if rows.shape[0] == 1:
+            raise ValueError("X has 1 sample, one row; clustering needs two or more")
         posterior = sample(
             self._model(),
             rows,
@@ -187,6 +200,8 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             ``labels_`` are those of these rows.
         """
         first = not hasattr(self, "hierarchy_")
+        if first:
+            self._decide(X)
         rows = self._validated(X, reset=first)
         if first:
             self.hierarchy_ = ibhc(self._model(), rows, seed=self._seed())
@@ -224,8 +239,28 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         return float(self.score_samples(X).mean())
 
     def _model(self) -> Mixture:
-        likelihood = AutoGaussian() if self.likelihood is None else as_likelihood(self.likelihood)
-        return Mixture(likelihood, NGGP() if self.prior is None else as_prior(self.prior))
+        return Mixture(self.likelihood_, NGGP() if self.prior is None else as_prior(self.prior))
+
+    def _decide(self, X: Any) -> None:
+        """Choose the likelihood for the rows that the estimator is fitted to."""
+        self.__dict__.pop("choice_", None)
+        if not self._is_open:
+            self.likelihood_ = as_likelihood(self.likelihood)
+        elif is_table(X) and len(X):
+            self.choice_ = choose(X, name="X")
+            warn_of_unused(self.choice_.columns)
+            self.likelihood_ = self.choice_.likelihood
+        elif self.likelihood == "auto" and _has_holes(X):
+            self.likelihood_ = for_numbers(np.shape(X)[1], len(X), complete=False)
+        else:
+            self.likelihood_ = AutoGaussian()
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the likelihood is left to `mixwood.choose`."""
+        return self.likelihood is None or (
+            isinstance(self.likelihood, str) and self.likelihood == "auto"
+        )
 
     def _fitted_draws(self) -> Draws:
         if hasattr(self, "hierarchy_"):
@@ -240,22 +275,51 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """Return the rows as scikit-learn checks them; the likelihood looks closer."""
-        likelihood = self._model().likelihood
+        likelihood = self.likelihood_
         if likelihood.reads_tables:
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            if reset or not is_table(X):  # else columns are found by name, used ones alone
+                validate_data(self, X, reset=reset, skip_check_array=True)
             return X
-        return validate_data(
+        rows = validate_data(
             self,
             X,
             reset=reset,
             accept_sparse="csr" if likelihood.reads_sparse else False,
-            ensure_all_finite="allow-nan" if likelihood.skips_missing else True,
+            ensure_all_finite="allow-nan",
         )
+        if not likelihood.skips_missing:
+            _refuse_missing(rows)
+        return rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        likelihood = self._model().likelihood
-        tags.input_tags.allow_nan = likelihood.skips_missing
+        likelihood = AutoGaussian() if self._is_open else as_likelihood(self.likelihood)
+        tags.input_tags.allow_nan = likelihood.skips_missing or self.likelihood == "auto"
         tags.input_tags.sparse = likelihood.reads_sparse
         tags.input_tags.positive_only = likelihood.reads_counts
         return tags
+
+
+def _has_holes(X: Any) -> bool:
+    """Tell whether an array of numbers has missing entries; what is no such array is said later."""
+    try:
+        values = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return values.ndim == 2 and bool(np.isnan(values).any())
+
+
+def _refuse_missing(rows: Any) -> None:
+    """Raise at the first missing entry, and say which of our likelihoods skip them."""
+    values = rows if isinstance(rows, np.ndarray) else rows.data
+    if values.dtype.kind != "f" or not np.isnan(values).any():
+        return
+    where = ""
+    if isinstance(rows, np.ndarray):
+        row, column = np.argwhere(np.isnan(rows))[0]
+        where = f", the first in row {row}, column {column}"
+    raise ValueError(
+        f"X has {int(np.isnan(values).sum()):,} missing values (NaN){where}; this likelihood needs "
+        'all entries. MixtureClustering(likelihood="auto") or '
+        "MixtureClustering(likelihood=mw.DiagonalGaussian()) skip missing entries"
+    )

@@ -193,6 +193,60 @@ def test_tables_of_mixed_type():
     assert table["kind mode"].tolist() == ["cat", "dog"]
 
 
+@pytest.mark.parametrize("likelihood", [None, "auto"])
+def test_data_frames_are_chosen_for(likelihood):
+    pandas = pytest.importorskip("pandas")
+    X, truth = groups()
+    frame = pandas.DataFrame(
+        {
+            "name": [f"row {k}" for k in range(40)],
+            "x": X[:, 0],
+            "y": [f"{value:.3f}%" for value in X[:, 1]],
+            "kind": np.where(truth == 0, "cat", "dog"),
+        }
+    )
+    frame.loc[3, "x"] = np.nan
+    model = short(likelihood)
+    with pytest.warns(UserWarning, match="columns left out: 'name'"):
+        model.fit(frame)
+    assert model.likelihood is likelihood
+    assert model.likelihood_ == mw.Product(
+        {"kind": mw.Bernoulli(), ("x", "y"): mw.DiagonalGaussian()}
+    )
+    assert model.choice_.explain() == mw.choose(frame).explain()
+    assert model.feature_names_in_.tolist() == ["name", "x", "y", "kind"]
+    assert model.labels_.tolist() == truth.tolist()
+    for table in (frame, frame[["x", "y", "kind"]], frame[["kind", "y", "x", "name"]]):
+        assert model.predict(table).tolist() == truth.tolist()
+        np.testing.assert_array_equal(model.score_samples(table), model.score_samples(frame))
+    with pytest.raises(ValueError, match="X has no column 'y'"):
+        model.predict(frame[["x", "kind"]])
+    stream = short(likelihood)
+    with pytest.warns(UserWarning, match="columns left out"):
+        stream.partial_fit(frame.iloc[1::2])  # has the hole
+    stream.partial_fit(frame.iloc[::2])
+    assert stream.hierarchy_.n_items == 40
+    model.fit(X)  # an array is as it always was
+    assert model.likelihood_ == mw.AutoGaussian()
+    assert not hasattr(model, "choice_")
+
+
+def test_nested_parameters_where_the_likelihood_is_chosen():
+    assert short("auto").set_params(likelihood__r=0.3).likelihood == mw.Gaussian(r=0.3)
+
+
+def test_one_row_has_no_clusters():
+    with pytest.raises(ValueError, match="X has 1 sample, one row; clustering needs two"):
+        short().fit([[1.0, 2.0]])
+
+
+def test_dependent_columns_are_named_once():
+    X, _ = groups()
+    with pytest.warns(UserWarning, match=r"^column 2 is a combination of others: .*$") as said:
+        short().fit(np.column_stack([X, X.sum(axis=1)]))
+    assert len(said) == 1
+
+
 def test_sparse_counts():
     counts = csr_array(np.repeat([[9, 0, 1, 0], [0, 8, 0, 2]], 10, axis=0))
     model = short(mw.Multinomial()).fit(counts)
@@ -206,8 +260,17 @@ def test_missing_entries_where_they_are_skipped():
     X, _ = groups()
     X[3, 1] = np.nan
     assert short(mw.DiagonalGaussian()).fit(X).n_clusters_ == 2
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(
+        ValueError, match=r"NaN\), the first in row 3, column 1; .*DiagonalGaussian"
+    ):
         short().fit(X)
+    auto = short("auto").fit(X)
+    assert auto.n_clusters_ == 2
+    assert auto.likelihood_ == mw.DiagonalGaussian()
+    assert short("auto").fit(np.nan_to_num(X)).likelihood_ == mw.AutoGaussian()
+    fitted = short().fit(np.nan_to_num(X))
+    with pytest.raises(ValueError, match='likelihood="auto"'):
+        fitted.predict(X)
 
 
 def test_partial_fit_grows_a_tree():

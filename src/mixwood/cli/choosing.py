@@ -8,7 +8,7 @@ import numpy as np
 
 from mixwood import likelihoods
 from mixwood.cli.messages import InputError
-from mixwood.likelihoods.choose import choose, product_for
+from mixwood.likelihoods.choose import choose, choose_product
 from mixwood.readers.loaded import frame_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def named(
         return values, _scaled(kind(), scale), "as asked for"
     if not hasattr(values, "columns"):
         raise InputError(f"--likelihood {name} is for tables; sparse counts take Multinomial")
-    product = product_for(values, name=source, leave_out=leave_out)
+    product = choose_product(values, name=source, leave_out=leave_out, structure=_learned(scale))
     return values, _scaled(product, scale), "as asked for"
 
 
@@ -39,9 +39,13 @@ def chosen(
     """Return the values as the likelihood takes them, the likelihood, and why it was chosen."""
     if not hasattr(values, "columns"):
         return _chosen_for_sparse(values, source, scale)
-    learned = scale in (None, "learn")  # only then can structures be compared
-    choice = choose(values, name=source, leave_out=leave_out, structure=learned)
+    choice = choose(values, name=source, leave_out=leave_out, structure=_learned(scale))
     return values, _scaled(choice.likelihood, scale), choice.why
+
+
+def _learned(scale: str | None) -> bool:
+    """Tell whether the scale is learned: only then can structures be compared."""
+    return scale in (None, "learn")
 
 
 def _scaled(likelihood: Likelihood, scale: str | None) -> Likelihood:

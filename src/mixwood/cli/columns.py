@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from mixwood.cli.messages import InputError
-from mixwood.likelihoods.choose import LEFT_OUT, judge_columns
+from mixwood.likelihoods.choose import LEFT_OUT, ColumnChoice, judge_columns
 
 if TYPE_CHECKING:
     from mixwood.readers import Loaded
@@ -27,8 +27,13 @@ class Selection:
     values: Any
     words: tuple[str, ...] | None
     known: Known | None
-    left_out: dict[str, str] = field(default_factory=dict)
+    columns: tuple[ColumnChoice, ...] = ()
     named: bool = False
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The columns that are left out, and why."""
+        return {one.column: one.reason for one in self.columns if one.kind == LEFT_OUT}
 
     @property
     def hint(self) -> str | None:
@@ -57,6 +62,8 @@ def select(loaded: Loaded, columns: list[str], exclude: list[str], label: str | 
     label : str, optional
         The column (or, in an ``.npz`` file, the array) of known labels.
     """
+    if loaded.values.shape[0] == 1:
+        raise InputError(f"{loaded.source} has one row; clustering needs two or more, one per item")
     if loaded.sparse:
         return _select_sparse(loaded, columns, exclude, label)
     table = loaded.values
@@ -80,7 +87,7 @@ def select(loaded: Loaded, columns: list[str], exclude: list[str], label: str | 
             f"{loaded.source}: no column is left to cluster"
             + "".join(f"; {name!r}: {why}" for name, why in left_out.items())
         )
-    return Selection(table[wanted], None, known, left_out, named=bool(columns))
+    return Selection(table[wanted], None, known, judged, named=bool(columns))
 
 
 def _select_sparse(

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["fit"]
 
+#: Of more columns than this, not each gets a line.
+_MOST_EXPLAINED = 40
+
 
 def fit(
     file: Annotated[
@@ -120,9 +123,9 @@ def fit(
 
         target = _target(output, file, force)
         loaded = read(file, format_, header, words)
-        selection = select(loaded, columns or [], exclude or [], label)
         remarks: list[str] = []
         with warnings_to(remarks.append):
+            selection = select(loaded, columns or [], exclude or [], label)
             model, values, why = _model(selection, loaded.source, likelihood, scale, prior)
         chosen_sampler = getattr(mixwood, sampler)()
         folder = RunFolder(target, quiet)
@@ -206,6 +209,19 @@ def _about(source: str, why: str, selection: Selection) -> About:
     )
 
 
+def _explained(model: Mixture, selection: Selection) -> list[str]:
+    """Return a line per column; of many, only those that are left out."""
+    from mixwood.likelihoods.choose import explain_columns
+
+    lines = [f"  {line}" for line in explain_columns(model.likelihood, selection.columns)]
+    if len(lines) <= _MOST_EXPLAINED:
+        return lines
+    unused = lines[len(lines) - len(selection.left_out) :]
+    told = unused[:_MOST_EXPLAINED]
+    more = len(unused) - len(told)
+    return told + ([f"  and {more:,} more columns left out"] if more else [])
+
+
 def _introduction(source: str, values: Any, model: Mixture, why: str, selection: Selection) -> str:
     """Return what is about to be done, and why."""
     rows, columns = values.shape
@@ -213,7 +229,7 @@ def _introduction(source: str, values: Any, model: Mixture, why: str, selection:
         f"{source}: {count('row', rows)}, {count('column', columns)}; likelihood "
         f"{type(model.likelihood).__name__} ({why}), prior {type(model.prior).__name__}"
     ]
-    lines += [f"left out: {name!r} ({reason})" for name, reason in selection.left_out.items()]
+    lines += _explained(model, selection)
     if selection.hint is not None:
         lines.append(selection.hint)
     return "\n".join(lines)

@@ -71,15 +71,6 @@ class Likelihood(Settable, ABC):
 
     # --- what it is
 
-    #: whether it stands for several others, its `candidates`, one of which data decide on
-    is_open: ClassVar[bool] = False
-
-    #: what its clusters have, in a few words, where it is one of several that come into question
-    in_words: ClassVar[str] = ""
-
-    #: whether a change of the units of single columns leaves the clusters as they are
-    follows_units: ClassVar[bool] = True
-
     #: the names that its `scale` may be given, the default first; none if it has no scale
     scales: ClassVar[tuple[str, ...]] = ()
 
@@ -95,6 +86,21 @@ class Likelihood(Settable, ABC):
 
     #: whether most entries of a cluster's statistic are zeros, so that it is kept sparse
     sparse_statistics: ClassVar[bool] = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it stands for several others, its `candidates`, one of which data decide on."""
+        return False
+
+    @property
+    def in_words(self) -> str:
+        """What its clusters have, in a few words, where it is one of several in question."""
+        return ""
+
+    @property
+    def follows_units(self) -> bool:
+        """Whether a change of the units of single columns leaves the clusters as they are."""
+        return True
 
     @abstractmethod
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> Data:
@@ -141,6 +147,10 @@ class Likelihood(Settable, ABC):
             )
             raise ValueError(f"{type(self).__name__} {takes}, got {shown(name)}")
         return replace(self, scale=name)  # type: ignore[type-var]
+
+    def located_in(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
+        """Return a copy that knows where its columns are, and `X` in the form the core reads."""
+        return self, self.check(X, name=name)
 
     def candidates(self, X: Data) -> list[Likelihood]:
         """Return the likelihoods, explicit, that come into question for checked `X`."""

@@ -1,65 +1,58 @@
 """Which likelihood suits a table: the one rule book, column by column, with a reason for each.
 
-`mixwood.Product.from_frame` and the command line both use it, so one table gets one model. The
-rules look at the entries that are not missing, and know nothing of what columns mean.
+`mixwood.choose`, `mixwood.Product.from_frame`, the scikit-learn estimator and the command line use
+it, so one table gets one model. What a column is, `column_rules` says; here is what follows.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, time, timedelta
-from typing import Any, NamedTuple, TypeAlias
-
-import numpy as np
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from mixwood._support.checks import shown
-from mixwood._support.types import FloatArray
-from mixwood.input.categories import entries, is_number, learn_categories
+from mixwood._support.warn import warn
+from mixwood.input.categories import learn_categories
 from mixwood.input.matrices import is_table, table_columns
 from mixwood.likelihoods.auto_gaussian import AutoGaussian
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.bernoulli import Bernoulli
 from mixwood.likelihoods.categorical import Categorical
+from mixwood.likelihoods.column_rules import (
+    BINARY,
+    CATEGORIES,
+    COUNTS,
+    LEFT_OUT,
+    NUMBERS,
+    Judgement,
+    judge,
+)
 from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
+from mixwood.likelihoods.duplicates import duplicates
 from mixwood.likelihoods.gaussian import Gaussian
 from mixwood.likelihoods.poisson import Poisson
-from mixwood.likelihoods.product import Product
+from mixwood.likelihoods.product import Product, explained
 from mixwood.likelihoods.table_layout import plain_label
 
-__all__ = ["LEFT_OUT", "Choice", "ColumnChoice", "choose", "judge_columns", "product_for"]
+__all__ = [
+    "LEFT_OUT",
+    "Choice",
+    "ColumnChoice",
+    "choose",
+    "choose_product",
+    "explain_columns",
+    "for_numbers",
+    "judge_columns",
+    "warn_of_unused",
+]
 
-#: Of fewer entries than this, how many values recur says nothing: numbers are taken as numbers.
-FEW_ENTRIES = 20
-#: Whole numbers with at most this many values are categories: there is no curve to fit to them.
-FEW_VALUES = 5
-#: Counts with a mean of at least this are taken as numbers: their variance is seldom the mean, as
-#: a Poisson would have it, and a Gaussian fits such large counts just as well.
-LARGEST_MEAN = 30.0
-#: Text with more categories than this, and than half the entries, names the rows.
-MANY_CATEGORIES = 20
-#: Whole numbers 0, 1, 2, ... or 1, 2, 3, ..., each once and in any order, number the rows from
-#: this many rows on.
-FEWEST_NUMBERED = 10
-#: Text is a column of numbers with slips in it from this share of numbers on.
-MOSTLY_NUMBERS = 0.8
 #: At most this many columns of numbers have a common covariance matrix: its entries grow with
 #: the square of the columns, and a cluster has to have rows for all of them.
 MOST_TOGETHER = 30
-
-LEFT_OUT = "left out"
-_DATES = "dates or times; numbers of days, or parts such as the month, could be used"
-_BINARY, _CATEGORIES, _COUNTS, _NUMBERS = "yes or no", "categories", "counts", "numbers"
-
-_DATE = re.compile(
-    r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ].*)?\s*", re.DOTALL
-)
-_PADDED = re.compile(r"\s*[+-]?0\d")  # a code, such as a postal one: no number is written like this
-
-
-#: The entries of a column that are not missing.
-Present: TypeAlias = "FloatArray | list[Any]"
+#: What columns of numbers have together where entries are missing.
+TOGETHER_WITH_HOLES: type[Likelihood] = DiagonalGaussian
+#: A table with this many times more columns than rows, the first of names, may be transposed.
+TRANSPOSED = 5
 
 
 class ColumnChoice(NamedTuple):
@@ -72,269 +65,282 @@ class ColumnChoice(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """The likelihood for a table, what each column is taken for, and all of it in a few words."""
+    """What `mixwood.choose` chooses for a table, and why.
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+        For `mixwood.Mixture`; it takes the table as it is, and later ones with the same columns.
+    columns : tuple of ColumnChoice
+        For each column of the table ``column``, ``kind`` ("numbers", "counts", "categories",
+        "yes or no" or "left out") and ``reason``.
+    why : str
+        All of it in a few words.
+    """
 
     likelihood: Likelihood
     columns: tuple[ColumnChoice, ...]
     why: str
 
+    def explain(self) -> str:
+        """Return each column's likelihood and why, or why it is left out; one line per column.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"id": [7, 9, 4], "price": ["$1,200.50", "$980", "$1,050"]})
+        >>> print(choose(table).explain())
+        price: AutoGaussian (numbers written with $)
+        id: left out (an identifier, by its name and entries that differ)
+        """
+        return "\n".join(explain_columns(self.likelihood, self.columns))
+
 
 def choose(
     table: Any, *, name: str = "table", leave_out: bool = True, structure: bool = True
 ) -> Choice:
-    """Return the likelihood for a table: of one kind of columns its own, else a `Product`.
+    """Choose the likelihood for a table by looking at each column; say what and why.
 
     Parameters
     ----------
     table : DataFrame
         Of pandas or polars.
     name : str
-        What the caller calls it, for messages.
+        What to call it in messages.
     leave_out : bool
         Whether columns are left out that could be used and say nothing about clusters:
-        constants, names and numbers of the rows.
+        constants, copies, identifiers, numbers of the rows.
     structure : bool
         Whether the covariances of columns of numbers, if there are no others, are left open:
-        `AutoGaussian`. They are what they would be in a `Product` otherwise.
+        `AutoGaussian`. They are what they would be next to other columns otherwise.
+
+    Returns
+    -------
+    Choice
+        With ``likelihood``, ``columns``, ``why`` and ``explain()``.
+
+    Notes
+    -----
+    Each column is looked at by its entries that are not missing and by its name:
+
+    - left out: identifiers (text of which nearly every entry differs; such entries under names
+      like ``id``, ``sample`` or ``barcode``; whole numbers that rise evenly from row to row),
+      dates and times, columns with one value, and copies of earlier columns, also in other units
+      or other words;
+    - truth values, zeros and ones, and anything else with two values: `Bernoulli`;
+    - text, categories, and whole numbers with at most 5 values: `Categorical`;
+    - whole numbers from 0 on with a mean below 30: `Poisson`;
+    - all other numbers together. Alone they are an `AutoGaussian`; next to other columns one
+      `Gaussian`, if there are at most 30 and more rows than a covariance matrix has parameters,
+      else one `DiagonalGaussian`; with missing entries a `DiagonalGaussian`.
+
+    Numbers may be written as 12%, $1,200.50, EUR 12, 1,234,567 or 3,14. Numbers with fewer than 20
+    entries are just numbers, unless all are 0 or 1. A column of numbers in which a few entries are
+    not is refused. A column that is left out, or is not a number, changes nothing for the others.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"height": [1.62, 1.75, 1.81], "name": ["ann", "bo", "cy"]})
-    >>> chosen = choose(frame)
-    >>> chosen.columns[1]
-    ColumnChoice(column='name', kind='categories', reason='text with 3 categories')
+    >>> import mixwood as mw
+    >>> table = pd.DataFrame({
+    ...     "height": [1.62, 1.75, 1.81], "grown": [True, False, True], "name": ["ann", "bo", "cy"],
+    ... })
+    >>> chosen = mw.choose(table)
+    >>> print(chosen.explain())
+    grown: Bernoulli (truth values)
+    height: Gaussian (numbers)
+    name: left out (an identifier, by its name and entries that differ)
     >>> chosen.why
-    'the table mixes categories and numbers'
-    >>> choose(frame[["height"]]).likelihood
+    'the table mixes yes or no columns and numbers'
+    >>> mw.choose(table[["height"]]).likelihood
     AutoGaussian()
     """
-    columns, complete = _judged(table, name, leave_out)
-    parts = _parts(columns, complete, name)
-    if len(parts) == 1 and not _of_kind(columns, LEFT_OUT) and not _spelled_out(table, columns):
+    judged = _judged(table, name, leave_out)
+    columns, parts = judged.columns, judged.parts(name, structure)
+    if len(parts) == 1 and judged.bare(table):
         [likelihood] = parts.values()
-        if structure and complete and _of_kind(columns, _NUMBERS):
-            likelihood = AutoGaussian()
-        return Choice(likelihood, columns, _why(likelihood, columns, codes=True))
+        return Choice(likelihood, columns, _why(likelihood, judged, codes=True))
     product = Product(parts, notes={one.column: one.reason for one in columns})
-    return Choice(product, columns, _why(next(iter(parts.values())), columns, codes=False))
+    return Choice(product, columns, _why(next(iter(parts.values())), judged, codes=False))
 
 
-def product_for(table: Any, *, name: str = "table", leave_out: bool = True) -> Product:
-    """Return the choice for a table as a `Product`, whatever its columns; see `choose`."""
-    columns, complete = _judged(table, name, leave_out)
-    notes = {one.column: one.reason for one in columns}
-    return Product(_parts(columns, complete, name), notes=notes)
+def choose_product(
+    table: Any,
+    *,
+    name: str = "table",
+    leave_out: bool = True,
+    structure: bool = True,
+    warned: bool = False,
+) -> Product:
+    """Return the choice for a table as a `Product`, whatever its columns; see `choose`.
+
+    With `warned`, a warning names the columns that are left out.
+    """
+    judged = _judged(table, name, leave_out)
+    notes = {one.column: one.reason for one in judged.columns}
+    product = Product(judged.parts(name, structure), notes=notes)
+    if warned:
+        warn_of_unused(judged.columns)
+    return product
 
 
 def judge_columns(
     table: Any, *, name: str = "table", leave_out: bool = True
 ) -> tuple[ColumnChoice, ...]:
     """Return what each column of a table is taken for, and why; see `choose`."""
-    return _judged(table, name, leave_out)[0]
+    return _judged(table, name, leave_out).columns
 
 
-def _judged(table: Any, name: str, leave_out: bool) -> tuple[tuple[ColumnChoice, ...], bool]:
-    """Return what each column is taken for, and whether those of numbers have all entries."""
-    if not is_table(table):
-        raise TypeError(f"{name} must be a pandas or polars table, got {shown(table)}")
-    judged, complete = [], True
-    for label, column in zip(table.columns, table_columns(table), strict=True):
-        plain = plain_label(label)
-        present, rows = _present(column)
-        kind, reason = _judge(column, present, rows, f"column {plain!r} of {name}", leave_out)
-        judged.append(ColumnChoice(plain, kind, reason))
-        complete = complete and (kind != _NUMBERS or len(present) == len(column))
-    return tuple(judged), complete
+def explain_columns(likelihood: Likelihood, columns: Sequence[ColumnChoice]) -> list[str]:
+    """Return a line per column: its likelihood and why, or why it is left out."""
+    used = tuple(one.column for one in columns if one.kind != LEFT_OUT)
+    parts = likelihood.parts if isinstance(likelihood, Product) else {used: likelihood}
+    return explained(parts, {one.column: one.reason for one in columns})
+
+
+def warn_of_unused(columns: Sequence[ColumnChoice]) -> None:
+    """Warn of the columns that are left out."""
+    unused = ", ".join(f"{one.column!r} ({one.reason})" for one in columns if one.kind == LEFT_OUT)
+    if unused:
+        warn(f"columns left out: {unused}", UserWarning)
+
+
+def for_numbers(width: int, rows: int, *, complete: bool, alone: bool = True) -> Likelihood:
+    """Return the likelihood for columns of numbers: the one place where it is chosen.
+
+    Parameters
+    ----------
+    width, rows : int
+        How many columns and rows there are.
+    complete : bool
+        Whether no entry is missing.
+    alone : bool
+        Whether there are no other columns, and the structure may be left open.
+
+    Examples
+    --------
+    >>> for_numbers(3, 100, complete=True)
+    AutoGaussian()
+    """
+    if complete and alone:
+        return AutoGaussian()
+    if width > MOST_TOGETHER or (rows <= width * (width + 1) // 2 and width > 1):
+        return DiagonalGaussian()
+    return Gaussian() if complete else TOGETHER_WITH_HOLES()
 
 
 # --- from the columns to a likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A table's columns: what they are taken for, and what was read of them."""
+
+    columns: tuple[ColumnChoice, ...]
+    judgements: tuple[Judgement, ...]
+    rows: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether no entry of the columns of numbers is missing."""
+        return all(one.complete for one in self.judgements if one.kind == NUMBERS)
+
+    def parts(self, name: str, structure: bool) -> dict[Any, Likelihood]:
+        """Return a likelihood for each kind of column."""
+        kinds = (BINARY, CATEGORIES, COUNTS, NUMBERS)
+        keys = {kind: labels for kind in kinds if (labels := _of_kind(self.columns, kind))}
+        if not keys:
+            reasons = "; ".join(f"{one.column!r}: {one.reason}" for one in self.columns)
+            raise ValueError(f"{name} has no column that could be used ({shown(reasons)})")
+        likelihoods: dict[str, Likelihood] = {
+            BINARY: Bernoulli(),
+            CATEGORIES: Categorical(),
+            COUNTS: Poisson(),
+            NUMBERS: for_numbers(
+                len(keys.get(NUMBERS, [])),
+                self.rows,
+                complete=self.complete,
+                alone=structure and list(keys) == [NUMBERS],
+            ),
+        }
+        return {_key(labels): likelihoods[kind] for kind, labels in keys.items()}
+
+    def bare(self, table: Any) -> bool:
+        """Tell whether a likelihood can read the table itself, without a `Product`."""
+        if any(one.kind == LEFT_OUT or one.notation for one in self.judgements):
+            return False
+        if not any(one.kind in (BINARY, CATEGORIES) for one in self.judgements):
+            return True
+        known = map(learn_categories, table_columns(table))
+        return all(categories in (None, (False, True)) for categories in known)
+
+
+def _judged(table: Any, name: str, leave_out: bool) -> _Judged:
+    """Return what each column of a table is taken for."""
+    if not is_table(table):
+        raise TypeError(f"{name} must be a pandas or polars table, got {shown(table)}")
+    columns = table_columns(table)
+    labels = [plain_label(label) for label in table.columns]
+    judged = [
+        judge(column, label, f"column {label!r} of {name}", leave_out=leave_out)
+        for label, column in zip(labels, columns, strict=True)
+    ]
+    _warn_if_transposed(len(table), columns, judged, name)
+    if leave_out:
+        for k, (first, how) in duplicates(columns, judged).items():
+            what = (
+                f"{labels[first]!r} {how}"
+                if how == "in other words"
+                else f"{how} {labels[first]!r}"
+            )
+            judged[k] = replace(judged[k], kind=LEFT_OUT, reason=what)
+    told = [
+        ColumnChoice(label, one.kind, one.reason) for label, one in zip(labels, judged, strict=True)
+    ]
+    return _Judged(tuple(told), tuple(judged), len(table))
+
+
+def _warn_if_transposed(
+    rows: int, columns: Sequence[Any], judged: Sequence[Judgement], name: str
+) -> None:
+    """Warn of a table with many more columns than rows that begins with names."""
+    if rows < 2 or len(columns) <= max(TRANSPOSED * rows, 20):
+        return
+    first = columns[0].to_numpy().tolist()
+    names = all(isinstance(value, str) for value in first) and len(set(first)) == rows
+    if names and all(one.numbers is not None or one.kind == LEFT_OUT for one in judged[1:]):
+        warn(
+            f"{name} has {rows:,} rows and {len(columns):,} columns, and the first column holds "
+            "names: rows are clustered. If the columns are your items, transpose the table",
+            UserWarning,
+        )
 
 
 def _of_kind(columns: Sequence[ColumnChoice], kind: str) -> list[Any]:
     return [one.column for one in columns if one.kind == kind]
 
 
-def _parts(columns: Sequence[ColumnChoice], complete: bool, name: str) -> dict[Any, Likelihood]:
-    """Return a likelihood for each kind of column."""
-    together = complete and len(_of_kind(columns, _NUMBERS)) <= MOST_TOGETHER
-    likelihoods: dict[str, Likelihood] = {
-        _BINARY: Bernoulli(),
-        _CATEGORIES: Categorical(),
-        _COUNTS: Poisson(),
-        _NUMBERS: Gaussian() if together else DiagonalGaussian(),
-    }
-    keys = {kind: _of_kind(columns, kind) for kind in likelihoods}
-    parts = {_key(keys[kind]): chosen for kind, chosen in likelihoods.items() if keys[kind]}
-    if not parts:
-        reasons = "; ".join(f"{one.column!r}: {one.reason}" for one in columns)
-        raise ValueError(f"{name} has no column that could be used ({shown(reasons)})")
-    return parts
-
-
 def _key(labels: Sequence[Any]) -> Any:
     return labels[0] if len(labels) == 1 else tuple(labels)
 
 
-def _spelled_out(table: Any, columns: Sequence[ColumnChoice]) -> bool:
-    """Tell whether some categories are not codes, so that only a `Product` can read them."""
-    if not any(one.kind in (_BINARY, _CATEGORIES) for one in columns):
-        return False
-    known = map(learn_categories, table_columns(table))
-    return any(categories not in (None, (False, True)) for categories in known)
-
-
-def _why(likelihood: Likelihood, columns: Sequence[ColumnChoice], *, codes: bool) -> str:
+def _why(likelihood: Likelihood, judged: _Judged, *, codes: bool) -> str:
     """Return in a few words why a likelihood, or one for each kind of columns, was chosen."""
-    order = (_CATEGORIES, _BINARY, _COUNTS, _NUMBERS)
+    columns = judged.columns
+    order = (CATEGORIES, BINARY, COUNTS, NUMBERS)
     kinds = [kind for kind in order if _of_kind(columns, kind)]
-    words = [f"{kind} columns" if kind == _BINARY else kind for kind in kinds]
+    words = [f"{kind} columns" if kind == BINARY else kind for kind in kinds]
     width = len(_of_kind(columns, kinds[0]))
     if len(kinds) > 1:
         return f"the table mixes {', '.join(words[:-1])} and {words[-1]}"
-    if kinds == [_BINARY]:
+    if kinds == [BINARY]:
         return "all entries are 0 or 1" if codes else "all columns are yes or no"
-    if kinds != [_NUMBERS]:
+    if kinds != [NUMBERS]:
         return f"all columns are {kinds[0]}"
+    if not judged.complete:
+        return "the columns are numbers, and entries are missing, which it integrates out"
     if width > MOST_TOGETHER and not likelihood.is_open:
         return f"there are {width:,} columns of numbers, more than {MOST_TOGETHER}"
     if likelihood.skips_missing:
-        return "the columns are numbers, and entries are missing, which it integrates out"
+        return f"{judged.rows:,} rows are few for the covariances of {width} columns of numbers"
     return "there is one column of numbers" if width == 1 else f"all {width} columns are numbers"
-
-
-# --- what a column is
-
-
-def _judge(
-    column: Any, present: Present, rows: Sequence[int], name: str, leave_out: bool
-) -> tuple[str, str]:
-    """Return what a column is taken for, and why."""
-    if np.asarray(column.to_numpy()).dtype.kind in "mM":
-        return LEFT_OUT, _DATES
-    declared = getattr(getattr(column, "cat", None), "categories", None)
-    if len(present) == 0:
-        return LEFT_OUT, "no entries"
-    if isinstance(present, list) and declared is None and not all(map(_is_plain, present)):
-        dates = all(isinstance(value, (date, time, timedelta)) for value in present)
-        return LEFT_OUT, _DATES if dates else "neither numbers nor text"
-    if leave_out and len(column) > 1 and _is_constant(present):
-        return LEFT_OUT, "one value only"
-    if declared is not None:
-        return _judge_categories(len(declared), len(present), "", leave_out)
-    if not isinstance(present, np.ndarray):
-        if all(isinstance(value, (bool, np.bool_)) for value in present):
-            return _BINARY, "truth values"
-        numbers = _spelled_numbers(present, rows, name)
-    else:
-        numbers = present
-    if numbers is not None:
-        _refuse_infinite(numbers, present, rows, name)
-        return _judge_numbers(numbers[~np.isnan(numbers)], leave_out)
-    if not all(isinstance(value, str) for value in present):
-        return LEFT_OUT, "numbers and text in one column"
-    if all(map(_DATE.fullmatch, present)):
-        return LEFT_OUT, _DATES
-    return _judge_categories(len(set(present)), len(present), "text with ", leave_out)
-
-
-def _present(column: Any) -> tuple[Present, Sequence[int]]:
-    """Return the entries that are not missing, numbers as an array, and the rows they are in."""
-    values = np.asarray(column.to_numpy())
-    if values.dtype.kind in "iuf":
-        floats = values.astype(np.float64)
-        rows = np.flatnonzero(~np.isnan(floats))
-        return floats[rows], rows  # type: ignore[return-value]
-    present = [(value, row) for row, value in enumerate(entries(column)) if value is not None]
-    return [value for value, _ in present], [row for _, row in present]
-
-
-def _is_constant(present: Present) -> bool:
-    if isinstance(present, np.ndarray):
-        return bool(present.min() == present.max())
-    return len(set(present)) == 1
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, (str, bool, np.bool_)) or is_number(value)
-
-
-def _spelled_numbers(present: list[Any], rows: Sequence[int], name: str) -> FloatArray | None:
-    """Return entries as floats if all are, or spell, numbers; None if they are something else.
-
-    A column that is nearly all numbers is refused: a slip must not turn it into text.
-    """
-    if any(isinstance(value, str) and _PADDED.match(value) for value in present):
-        return None
-    numbers = [_number(value) for value in present]
-    wrong = [k for k, number in enumerate(numbers) if number is None]
-    if not wrong:
-        return np.array(numbers, dtype=np.float64)
-    if len(wrong) <= (1 - MOSTLY_NUMBERS) * len(present):
-        raise ValueError(
-            f"{name} holds numbers, but {shown(present[wrong[0]])} in row {rows[wrong[0]]} (from "
-            "0); correct it, leave it empty, or leave the column out"
-        )
-    return None
-
-
-def _number(value: Any) -> float | None:
-    """Return an entry that is or spells a number as a float, infinite where that overflows."""
-    if not is_number(value) and not isinstance(value, str):
-        return None
-    try:
-        return float(value)
-    except ValueError:
-        return None
-    except OverflowError:
-        return float("inf")
-
-
-def _refuse_infinite(numbers: FloatArray, given: Any, rows: Sequence[int], name: str) -> None:
-    bad = np.isinf(numbers)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise ValueError(
-            f"{name} has {given[first]!s:.40} in row {rows[first]} (from 0), which is infinite or "
-            "too large for a float; rescale the column, or leave the entry empty"
-        )
-
-
-def _judge_categories(count: int, n_entries: int, kind: str, leave_out: bool) -> tuple[str, str]:
-    if leave_out and count > max(MANY_CATEGORIES, n_entries / 2):
-        return LEFT_OUT, "text of which nearly every entry differs"
-    if count == 2:
-        return _BINARY, "two values"
-    return _CATEGORIES, f"{kind}{count:,} categories"
-
-
-def _judge_numbers(values: FloatArray, leave_out: bool) -> tuple[str, str]:
-    if len(values) == 0:  # text that spells nan
-        return LEFT_OUT, "no entries"
-    low, high = values.min(), values.max()
-    if np.all((values == 0) | (values == 1)):
-        return _BINARY, "two values"
-    if leave_out and _numbers_the_rows(values, low, high):
-        return LEFT_OUT, "it numbers the rows"
-    if len(values) < FEW_ENTRIES:
-        return _NUMBERS, "numbers"
-    if low < high and np.all((values == low) | (values == high)):
-        return _BINARY, "two values"
-    if np.any(values != np.floor(values)):
-        return _NUMBERS, "numbers"
-    count = len(np.unique(values))
-    if 1 < count <= FEW_VALUES:
-        return _CATEGORIES, f"whole numbers with {count} values"
-    if low >= 0 and values.mean() < LARGEST_MEAN and low < high:
-        return _COUNTS, "counts"
-    return _NUMBERS, "numbers"
-
-
-def _numbers_the_rows(values: FloatArray, low: float, high: float) -> bool:
-    return bool(
-        len(values) >= FEWEST_NUMBERED
-        and low in (0, 1)
-        and high - low == len(values) - 1
-        and len(np.unique(values)) == len(values)
-        and np.all(values == np.floor(values))
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,6 @@ import numpy as np
 
 from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood._support.warn import warn
 from mixwood.input.categories import Categories
 from mixwood.likelihoods.base import Column, Likelihood, Parameters
 from mixwood.likelihoods.cost import warn_of_cost
@@ -22,7 +22,7 @@ from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of, plai
 if TYPE_CHECKING:
     from mixwood import _core
 
-__all__ = ["Product"]
+__all__ = ["Product", "explained"]
 
 
 class _Slice(NamedTuple):
@@ -124,18 +124,7 @@ class Product(Likelihood):
 
         Notes
         -----
-        Each column is looked at by its entries that are not missing:
-
-        - left out: dates, columns with one value, text of which nearly every entry differs,
-          whole numbers that only count the rows;
-        - truth values, zeros and ones, and anything else with two values: `Bernoulli`;
-        - text, categories, and whole numbers with at most 5 values: `Categorical`;
-        - whole numbers from 0 on with a mean below 30: `Poisson`;
-        - all other numbers: one `Gaussian` for all of them if they are at most 30 columns and
-          nothing is missing, else one `DiagonalGaussian`.
-
-        Numbers with fewer than 20 entries are just numbers, unless all are 0 or 1. A column of
-        numbers in which a few entries are not is refused. The command line has the same rules.
+        The rules are those of `mixwood.choose`, which needs no product where one likelihood does.
 
         Examples
         --------
@@ -147,30 +136,13 @@ class Product(Likelihood):
         smoker: Bernoulli (truth values)
         height: Gaussian (numbers)
         """
-        from mixwood.likelihoods.choose import product_for
+        from mixwood.likelihoods.choose import choose_product
 
-        product = product_for(frame, name="frame")
-        used = {label for key in product.parts for label in labels_of(key)}
-        notes = product.notes or {}
-        unused = ", ".join(f"{c!r} ({why})" for c, why in notes.items() if c not in used)
-        if unused:
-            warn(f"columns left out: {unused}", UserWarning)
-        return product
+        return choose_product(frame, name="frame", warned=True)
 
     def explain(self) -> str:
         """Return each column's likelihood and, after `from_frame`, why; one line per column."""
-        notes = dict(self.notes or {})
-        lines = []
-        for key, likelihood in self.parts.items():
-            for label in labels_of(key):
-                reason = notes.pop(label, None)
-                with_others = (
-                    f" with {len(labels_of(key)) - 1} more" if len(labels_of(key)) > 1 else ""
-                )
-                why = f" ({reason})" if reason else ""
-                lines.append(f"{label}: {type(likelihood).__name__}{with_others}{why}")
-        lines += [f"{label}: left out ({reason})" for label, reason in notes.items()]
-        return "\n".join(lines)
+        return "\n".join(explained(self.parts, self.notes or {}))
 
     def __repr__(self) -> str:
         return f"Product({dict(self.parts)!r})"
@@ -227,12 +199,16 @@ class Product(Likelihood):
 
     def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Product, Data]:
         """Return a copy with categories learned and parameters explicit, and `X` as one matrix."""
-        located = replace(self, layout=self._layout_in(X, name))
-        data = located.check(X, name=name)
+        located, data = self.located_in(X, name=name)
         explicit = located.resolve(data)
         warn_of_left_out(explicit.left_out)
         warn_of_cost(explicit, data.shape[0])
         return explicit, data
+
+    def located_in(self, X: Any, *, name: str = "X") -> tuple[Product, Data]:
+        """Return a copy with places and categories learned, and `X` as one matrix."""
+        located = replace(self, layout=self._layout_in(X, name))
+        return located, located.check(X, name=name)
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
         """Return the columns used as one matrix, NaN where missing, text as codes.
@@ -302,6 +278,35 @@ class Product(Likelihood):
             likelihood = part.likelihood.with_categories(counts, part.data)
             parts[part.key] = likelihood.resolve(part.data)
         return replace(self, parts=parts, layout=layout)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a part stands for several others."""
+        return any(part.is_open for part in self.parts.values())
+
+    def candidates(self, X: Data) -> list[Likelihood]:
+        """Return the products, explicit, of what comes into question for each open part."""
+        assert isinstance(X, np.ndarray)
+        explicit = self.resolve(X)
+        choices = [
+            part.likelihood.candidates(part.data)
+            if part.likelihood.is_open
+            else [explicit.parts[part.key]]
+            for part in self._slices(X)
+        ]
+        keys = list(self.parts)
+        combined = itertools.product(*choices)
+        return [replace(explicit, parts=dict(zip(keys, one, strict=True))) for one in combined]
+
+    @property
+    def in_words(self) -> str:
+        """What the clusters have in the columns that could have been described otherwise."""
+        return ", ".join(words for part in self.parts.values() if (words := part.in_words))
+
+    @property
+    def follows_units(self) -> bool:
+        """Whether all parts do."""
+        return all(part.follows_units for part in self.parts.values())
 
     def resolve_standard(self, width: int) -> Product:
         """Return a copy whose open parameters are those of standardized data."""
@@ -486,6 +491,27 @@ class Product(Likelihood):
             places = [place_of[label] for label in labels_of(key)]
             X[:, places] = drawn if isinstance(drawn, np.ndarray) else drawn.toarray()
         return X
+
+
+def explained(parts: Mapping[Any, Likelihood], reasons: Mapping[Any, str]) -> list[str]:
+    """Return a line per column: its likelihood and why, or why it is left out.
+
+    Examples
+    --------
+    >>> import mixwood as mw
+    >>> explained({"x": mw.Gaussian()}, {"x": "numbers", "id": "it numbers the rows"})
+    ['x: Gaussian (numbers)', 'id: left out (it numbers the rows)']
+    """
+    unused = dict(reasons)
+    lines = []
+    for key, likelihood in parts.items():
+        labels = labels_of(key)
+        with_others = f" with {len(labels) - 1} more" if len(labels) > 1 else ""
+        for label in labels:
+            reason = unused.pop(label, None)
+            why = f" ({reason})" if reason else ""
+            lines.append(f"{label}: {type(likelihood).__name__}{with_others}{why}")
+    return lines + [f"{label}: left out ({reason})" for label, reason in unused.items()]
 
 
 def _name(key: Any) -> str:

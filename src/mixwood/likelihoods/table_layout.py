@@ -10,7 +10,7 @@ import numpy as np
 
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.types import FloatArray
-from mixwood.input.categories import Categories, codes_of, learn_categories, listed
+from mixwood.input.categories import Categories, codes_of, entries, learn_categories, listed
 from mixwood.input.matrices import (
     column_names,
     column_numbers,
@@ -18,6 +18,8 @@ from mixwood.input.matrices import (
     real_matrix,
     table_columns,
 )
+from mixwood.input.refusals import NUMBER_KINDS
+from mixwood.input.written import learn_notation, written_numbers
 from mixwood.likelihoods.base import Likelihood
 
 __all__ = ["Label", "TableLayout", "labels_of", "plain_label"]
@@ -51,6 +53,9 @@ class TableLayout:
     levels : tuple
         For each the categories of its codes, or None where entries are numbers. (Saved runs
         have this name for it.)
+    written : tuple, optional
+        For each the notation of its numbers where they are written as 12% or $1,200 (see
+        `mixwood.input.written`), or None; none at all in older runs.
 
     Examples
     --------
@@ -63,16 +68,22 @@ class TableLayout:
     positions: tuple[int, ...]
     width: int
     levels: tuple[Categories | None, ...]
+    written: tuple[str | None, ...] | None = None
 
     def __post_init__(self) -> None:
         whole_number(self.width, "width", at_least=1)
         for place in self.positions:
             whole_number(place, "positions", at_least=0)
-        lengths = {len(self.columns), len(self.positions), len(self.levels)}
+        lengths = {len(self.columns), len(self.positions), len(self.levels), len(self.notations)}
         if len(lengths) != 1 or not len(set(self.columns)) == len(self.columns) <= self.width:
             raise ValueError("a layout needs a position and categories for each of its columns")
         if self.positions != tuple(sorted(set(self.positions))) or self.positions[-1] >= self.width:
             raise ValueError(f"positions must rise below {self.width}, got {self.positions}")
+
+    @property
+    def notations(self) -> tuple[str | None, ...]:
+        """For each column how its numbers are written, None where that is plain."""
+        return (None,) * len(self.columns) if self.written is None else self.written
 
     @classmethod
     def numbered(cls, columns: Sequence[Label]) -> TableLayout:
@@ -90,14 +101,21 @@ class TableLayout:
             raise ValueError(f"parts name a column of {name} both by its name and by its number")
         ordered = sorted(zip(places, owner, strict=True))
         known: list[Categories | None] = [None] * len(ordered)
+        written: list[str | None] = [None] * len(ordered)
         if is_table(X):
             columns = table_columns(X)
             for k, (place, label) in enumerate(ordered):
                 if owner[label].learns_categories:
                     known[k] = learn_categories(columns[place])
                     _refuse_too_many(owner[label], known[k], f"column {label!r} of {name}")
+                else:
+                    written[k] = _notation_of(columns[place])
         return cls(
-            tuple(label for _, label in ordered), tuple(sorted(places)), int(width), tuple(known)
+            columns=tuple(label for _, label in ordered),
+            positions=tuple(sorted(places)),
+            width=int(width),
+            levels=tuple(known),
+            written=tuple(written) if any(written) else None,
         )
 
     def names_in(self, X: Any) -> tuple[str, ...] | None:
@@ -129,16 +147,17 @@ class TableLayout:
         columns = table_columns(X)
         places = _places(self.columns, X, len(columns), name)
         matrix = np.empty((len(X), len(places)))
-        for k, (place, label, categories) in enumerate(
-            zip(places, self.columns, self.levels, strict=True)
+        for k, (place, label, categories, notation) in enumerate(
+            zip(places, self.columns, self.levels, self.notations, strict=True)
         ):
             own = f"column {label!r} of {name}"
             column = columns[place]
-            matrix[:, k] = (
-                column_numbers(column, own)
-                if categories is None
-                else codes_of(column, categories, own)
-            )
+            if categories is not None:
+                matrix[:, k] = codes_of(column, categories, own)
+            elif notation is not None:
+                matrix[:, k] = written_numbers(column, notation, own)
+            else:
+                matrix[:, k] = column_numbers(column, own)
         return real_matrix(matrix, name=name, missing=True)
 
 
@@ -171,6 +190,13 @@ def _places(wanted: Sequence[Label], X: Any, width: int, name: str) -> list[int]
                 f"{name} has no column {label}, which parts name; it has {width} columns"
             )
     return places
+
+
+def _notation_of(column: Any) -> str | None:
+    """Return how the numbers of a column are written, None where Python reads them."""
+    if np.asarray(column.to_numpy()).dtype.kind in NUMBER_KINDS:
+        return None
+    return learn_notation([value for value in entries(column) if value is not None])
 
 
 def _refuse_too_many(likelihood: Likelihood, known: Categories | None, name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -220,26 +220,29 @@ def _bound(draws: Draws, X: Any) -> tuple[Data, _core.Family, _core.Family]:
     """Return the new rows, checked, and the compiled family over the items and over them."""
     items = draws.data_for("prediction")
     model = replace(draws.model, likelihood=draws.resolved)
-    names = draws.resolved.names_in(X)
-    if draws.columns is not None and names is not None and names != draws.columns:
-        raise ValueError(
-            f"X must have the columns {shown(list(draws.columns))} of the data, in this order; "
-            f"{_difference(draws.columns, names)}"
-        )
+    X = _own_columns(draws, X)
     new = draws.resolved.check(X, width=items.shape[1])
     return new, draws.family_for("prediction"), bind_family(model, new)
 
 
-def _difference(wanted: Sequence[str], given: Sequence[str]) -> str:
-    """Return which columns lack or are too many, or else that they stand in another order."""
-    lacking = [name for name in wanted if name not in given]
-    too_many = [name for name in given if name not in wanted]
-    parts = [
-        f"{shown(names)} {what}"
-        for names, what in ((lacking, "missing"), (too_many, "not expected"))
-        if names
+def _own_columns(draws: Draws, X: Any) -> Any:
+    """Return the columns of a table that the data have, by name; others may stand beside them."""
+    names = None if draws.resolved.reads_tables else draws.resolved.names_in(X)
+    if draws.columns is None or names is None or names == draws.columns:
+        return X
+    lacking = [name for name in draws.columns if name not in names]
+    others = [name for name in names if name not in draws.columns]
+    twice = [name for name in draws.columns if names.count(name) > 1]
+    told = [
+        f"{shown(some)} {what}" for some, what in ((lacking, "missing"), (twice, "twice")) if some
     ]
-    return " and ".join(parts) or f"got {shown(list(given))}"
+    if told:
+        beside = f"; it also has {shown(others)}" if others else ""
+        raise ValueError(
+            f"X must have the columns {shown(list(draws.columns))} of the data, each once; "
+            f"{' and '.join(told)}{beside}"
+        )
+    return X[list(draws.columns)]
 
 
 def _over_rows(count: int, work: Callable[[slice], None]) -> None:

@@ -17,6 +17,11 @@ _BLANKS = r"\s+"
 _LOOKED_AT = 30  # lines, to find out what separates the columns
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$|nan$|na$|\?$", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+$")
+_WHOLE = re.compile(r"[+-]?\d*$")
+_COMMAS = (
+    "; if these commas are decimal commas, separate the columns by semicolons, or put the numbers "
+    "in quotes"
+)
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+$")
 
 
@@ -32,6 +37,8 @@ def read(raw: bytes, name: str, header: bool | None) -> Any:
         separator = _separator(lines)
         fields = _split(lines, separator)
         named = _has_header(fields[0]) if header is None else header
+        if named and separator != _BLANKS:
+            _refuse_wider_rows(fields, separator, name)
         table = pandas.read_csv(
             io.StringIO(text),
             sep=separator,
@@ -41,8 +48,11 @@ def read(raw: bytes, name: str, header: bool | None) -> Any:
             skipinitialspace=separator != "\t",
             low_memory=False,
         )
+    except ReadError:
+        raise
     except pandas.errors.ParserError as error:
-        raise ReadError(f"{name}: {_explained(str(error))}") from error
+        hint = _COMMAS if separator == "," and _all_whole(fields[named:]) else ""
+        raise ReadError(f"{name}: {_explained(str(error))}{hint}") from error
     except (ValueError, csv.Error) as error:  # such as no columns to parse
         raise ReadError(f"{name} cannot be read as a table: {error}") from error
     if not named:
@@ -113,6 +123,30 @@ def _has_header(first: list[str]) -> bool:
 def _decimal_comma(rows: list[list[str]]) -> bool:
     fields = [field.strip() for row in rows for field in row]
     return any(map(_DECIMAL_COMMA.match, fields)) and not any(map(_DECIMAL_POINT.match, fields))
+
+
+def _refuse_wider_rows(fields: list[list[str]], separator: str, name: str) -> None:
+    """Raise if rows begin with more fields than names: pandas would make an index of the first.
+
+    One more is the names of the rows, as R writes them, unless it is the other half of a number.
+    """
+    names, rows = len(fields[0]), fields[1:]
+    more = len(rows[0]) - names if rows else 0
+    first = [row[0].strip() for row in rows]
+    row_names = more == 1 and (
+        not _all_whole(rows) or first == [str(k) for k in range(1, len(first) + 1)]
+    )
+    if more <= 0 or row_names:
+        return
+    hint = _COMMAS if separator == "," and _all_whole(rows) else ""
+    raise ReadError(
+        f"{name}: the first line names {names} columns, and rows have {names + more}{hint}"
+    )
+
+
+def _all_whole(rows: list[list[str]]) -> bool:
+    """Tell whether all fields are whole numbers, as the halves of numbers cut at a comma are."""
+    return all(_WHOLE.match(field.strip()) for row in rows for field in row)
 
 
 def _explained(message: str) -> str:

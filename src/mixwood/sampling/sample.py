@@ -148,9 +148,11 @@ def _fitted(
     """Return the likelihood, explicit, the data, and why it is this one if others were tried."""
     if not model.likelihood.is_open or isinstance(X, WeightedLeaves):
         return *read_data(model.likelihood, X), None
-    data = model.likelihood.check(X)
-    chosen = best_structure(model, model.likelihood.candidates(data), data, seed)
-    warn_of_left_out(chosen.likelihood.left_out, chosen.likelihood.names_in(X))
+    located, data = model.likelihood.located_in(X)
+    chosen = best_structure(model, located.candidates(data), data, seed)
+    likelihood = chosen.likelihood
+    names = None if likelihood.reads_tables else likelihood.names_in(X)  # those have their own
+    warn_of_left_out(likelihood.left_out, names)
     warn_of_cost(chosen.likelihood, data.shape[0])
     return chosen.likelihood, data, chosen.reason
 

@@ -340,3 +340,66 @@ def test_other_failures_end_with_one(mixwood, table, quick, monkeypatch):
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == "error: the chain broke"
     assert not Path("trees-run").exists()
+
+
+def test_each_column_is_explained_before_the_run(mixwood, trees, quick):
+    table = trees.assign(
+        id=range(36),
+        price=[f"${1000 + x:,.2f}" for x in 300 * np.sin(np.arange(36))],
+        again=2 * trees["x"],
+        day="2021-03-14",
+    )
+    table.loc[0, "day"] = "2021-03-15"
+    table.to_csv("t.csv", index=False)
+    result = mixwood("fit", "t.csv", *quick, "--no-report")
+    assert result.exit_code == 0, result.output
+    expected = [
+        "  kind: Categorical (text with 3 categories)",
+        "  x: Gaussian with 2 more (numbers)",
+        "  y2: Gaussian with 2 more (numbers)",
+        "  price: Gaussian with 2 more (numbers written with $)",
+        "  id: left out (it numbers the rows)",
+        "  again: left out (an exact linear function of 'x')",
+    ]
+    lines = result.stderr.splitlines()
+    first = lines.index(expected[0])
+    assert lines[first : first + 6] == expected
+    assert lines[first + 6].startswith("  day: left out (dates or times")
+    assert expected[3] in Path("t-run/run.log").read_text()
+    quiet = mixwood("fit", "t.csv", *quick, "--no-report", "--quiet", "-o", "q")
+    assert "left out" not in quiet.stderr
+    post = mw.load("t-run")
+    assert post.log_density(table).shape == (36,)  # the user's own table
+    assert post.predict(pd.read_csv("t.csv")).shape == (36,)
+
+
+def test_numbers_alone_are_predicted_for_from_the_whole_table(mixwood, trees, quick):
+    table = trees.assign(name=[f"tree {k}" for k in range(36)])[["name", "y2", "x"]]
+    table.to_csv("t.csv", index=False)
+    result = mixwood("fit", "t.csv", *quick, "--no-report")
+    assert "AutoGaussian (all 2 columns are numbers)" in result.stderr
+    post = mw.load("t-run")
+    np.testing.assert_array_equal(post.log_density(table), post.log_density(table[["y2", "x"]]))
+
+
+def test_of_many_columns_only_those_left_out_get_a_line(mixwood, quick):
+    wide = pd.DataFrame(np.random.default_rng(1).normal(size=(12, 50))).add_prefix("c")
+    wide.assign(id=range(12)).to_csv("t.csv", index=False)
+    result = mixwood("fit", "t.csv", *quick, "--no-report", "--likelihood", "diagonal-gaussian")
+    assert result.exit_code == 0, result.output
+    assert "  id: left out" in result.stderr
+    assert "  c0:" not in result.stderr
+
+
+def test_a_single_row_and_a_transposed_table_are_told(mixwood, quick):
+    Path("one.csv").write_text("x,y\n1.5,2.5\n")
+    result = mixwood("fit", "one.csv", *quick)
+    assert result.exit_code == 2
+    assert "one.csv has one row; clustering needs two or more" in result.stderr
+    values = np.random.default_rng(1).normal(size=(3, 30))
+    table = pd.DataFrame(values).add_prefix("item ")
+    table.insert(0, "variable", ["height", "weight", "age"])
+    table.to_csv("wide.csv", index=False)
+    result = mixwood("fit", "wide.csv", *quick, "--no-report")
+    assert "warning: wide.csv has 3 rows and 31 columns" in result.stderr
+    assert "transpose" in result.stderr

@@ -47,17 +47,36 @@ COLUMNS = {
     "day as text": (LEFT_OUT, "dates", DAYS.strftime("%Y-%m-%d")),
     "german day": (LEFT_OUT, "dates", [f"{1 + k % 5}.3.2021" for k in range(N)]),
     "clock": (LEFT_OUT, "dates", [datetime.time(k % 24) for k in range(N)]),
+    "excel day": (LEFT_OUT, "dates", [f"{1 + k % 9}-Mar-21" for k in range(N)]),
+    "written day": (LEFT_OUT, "dates", [f"March {1 + k % 9}, 2021" for k in range(N)]),
+    "odd day": (LEFT_OUT, "dates", ["2021-03-14"] * (N - 3) + ["soon", "later", "2021-04-01"]),
+    "time": (LEFT_OUT, "dates", [f"{k % 24:02d}:15" for k in range(N)]),
+    "by day": (LEFT_OUT, "numbers the rows", 2000 + 5 * np.arange(N)),
+    "backwards": (LEFT_OUT, "numbers the rows", 100 - np.arange(N)),
+    "share": ("numbers", "written with %", [f"{x:.1f}%" for x in RNG.uniform(1, 90, N)]),
+    "price": ("numbers", "written with $", [f"${x:,.2f}" for x in RNG.uniform(500, 2000, N)]),
+    "fee": ("numbers", "written with EUR", [f"EUR {x}" for x in RNG.integers(50, 99, N)]),
+    "people": ("numbers", "thousands", [f"{x:,}" for x in RNG.integers(900, 10**6, N)]),
+    "comma": (
+        "numbers",
+        "decimal commas",
+        [f"{x:.2f}".replace(".", ",") for x in RNG.normal(size=N)],
+    ),
+    "written counts": ("counts", "counts written", [f"{x}%" for x in RNG.poisson(7, N)]),
+    "one price": (LEFT_OUT, "one value", ["$5", "$5.00"] * (N // 2)),
     "nothing": (LEFT_OUT, "no entries", np.full(N, np.nan)),
     "lists": (LEFT_OUT, "neither", [[k] for k in range(N)]),
     "mixed": (LEFT_OUT, "numbers and text", [1.5, "x"] * (N // 2)),
 }
+BASE = RNG.normal(size=N)
 FRAME = pd.DataFrame({name: values for name, (_, _, values) in COLUMNS.items()})
 
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_each_column_is_taken_for_what_it_is(name):
     kind, reason, _ = COLUMNS[name]
-    [_, judged] = choose(FRAME[["real", name]].set_axis(["real", "other"], axis=1)).columns
+    table = pd.DataFrame({"base": BASE, "other": FRAME[name]})
+    [_, judged] = choose(table).columns
     assert judged.column == "other"
     assert judged.kind == kind
     assert reason in judged.reason
@@ -81,6 +100,7 @@ def test_polars_columns_are_judged_alike():
         ["real", "stars", "counts", "bits", "city"],
         ["real", "large", "id", "flat", "name", "day"],
         ["id", "sex", "holes"],
+        ["real", "price", "share", "id"],
     ],
 )
 def test_one_table_gets_one_model(names):
@@ -115,7 +135,8 @@ def _log_joint(likelihood, X, labels):
         (["real", "holes"], mw.DiagonalGaussian()),
         (["counts"], mw.Poisson()),
         (["bits", "truth"], mw.Bernoulli()),
-        (["real", "id"], mw.Product({"real": mw.Gaussian()})),
+        (["real", "id"], mw.Product({"real": mw.AutoGaussian()})),
+        (["price"], mw.Product({"price": mw.AutoGaussian()})),
         (["one two"], mw.Product({"one two": mw.Bernoulli()})),
         (["city"], mw.Product({"city": mw.Categorical()})),
         (["real", "counts"], mw.Product({"counts": mw.Poisson(), "real": mw.Gaussian()})),
@@ -131,7 +152,13 @@ def test_many_columns_of_numbers_are_kept_apart():
     wide = pd.DataFrame(RNG.normal(size=(N, 31)))
     assert choose(wide).likelihood == mw.AutoGaussian()
     assert choose(wide, structure=False).likelihood == mw.DiagonalGaussian()
-    assert choose(wide.iloc[:, :30], structure=False).likelihood == mw.Gaussian()
+    assert choose(wide.iloc[:, :8], structure=False).likelihood == mw.Gaussian()
+    few = choose(wide.iloc[:, :9], structure=False)  # 45 parameters, 40 rows
+    assert few.likelihood == mw.DiagonalGaussian()
+    assert few.why == "40 rows are few for the covariances of 9 columns of numbers"
+    long = pd.DataFrame(RNG.normal(size=(500, 31)))
+    assert choose(long.iloc[:, :30], structure=False).likelihood == mw.Gaussian()
+    assert choose(long, structure=False).likelihood == mw.DiagonalGaussian()
 
 
 def test_a_few_numbers_are_just_numbers():
@@ -174,3 +201,273 @@ def test_text_beyond_a_float_is_named_wherever_it_is_read():
         mw.Gaussian().check(table)
     with pytest.raises(ValueError, match=r"column 'a' of X has '1e309' in row 1: .*too large"):
         mw.Product({"a": mw.Gaussian()}).fitted_to(table)
+
+
+@pytest.mark.parametrize(
+    "name", ["id", "Patient_ID", "customerId", "barcode", "sample", "uuid", "index"]
+)
+@pytest.mark.parametrize("text", [False, True])
+def test_names_tell_identifiers_if_entries_differ(name, text):
+    numbers = RNG.permutation(10**6)[:8]
+    unique = [f"s{k}" for k in numbers[:5]] if text else numbers[:5]
+    frame = pd.DataFrame({name: unique, "x": RNG.normal(size=5)})
+    [judged, _] = choose(frame).columns
+    assert judged.kind == LEFT_OUT
+    assert "identifier" in judged.reason
+    assert choose(frame, leave_out=False).columns[0].kind != LEFT_OUT
+    repeated = pd.DataFrame({name: list(unique[:2]) * 4, "x": RNG.normal(size=8)})
+    assert choose(repeated).columns[0].kind != LEFT_OUT
+
+
+@pytest.mark.parametrize("name", ["width", "price_index", "grid", "paid", "humid", "sampled", "x"])
+def test_other_names_tell_nothing(name):
+    frame = pd.DataFrame({name: RNG.permutation(10**6)[:N], "x y": RNG.normal(size=N)})
+    assert choose(frame).columns[0].kind == "numbers"
+
+
+def test_measurements_are_no_identifiers_whatever_their_name():
+    frame = pd.DataFrame({"sample": RNG.normal(size=N)})
+    assert choose(frame).columns[0].kind == "numbers"
+
+
+def test_numbers_of_rows_with_rows_taken_out():
+    kept = np.sort(RNG.choice(60, N, replace=False))
+    frame = pd.DataFrame({"a": RNG.normal(size=60), "n": np.arange(60) * 3.0 + 7})
+    frame.loc[~np.isin(np.arange(60), kept), "n"] = np.nan
+    assert choose(frame).columns[1].reason == "it numbers the rows"
+
+
+COPIES = pd.DataFrame(
+    {
+        "x": RNG.normal(size=N),
+        "n": RNG.poisson(6, N),
+        "city": RNG.choice(["ulm", "bonn", "essen"], N),
+        "x again": 0.0,
+        "x in inches": 0.0,
+        "minus n": 0,
+        "city again": "",
+        "code": 0,
+        "x nearly": 0.0,
+    }
+).assign(
+    **{
+        "x again": lambda t: t["x"],
+        "x in inches": lambda t: t["x"] / 2.54 + 3,
+        "minus n": lambda t: 40 - 2 * t["n"],
+        "city again": lambda t: t["city"],
+        "code": lambda t: t["city"].map({"ulm": 7, "bonn": 8, "essen": 3}),
+        "x nearly": lambda t: t["x"] + 0.01 * BASE,
+    }
+)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, lambda table: pl.DataFrame(table.to_dict("list"))])
+def test_copies_of_columns_are_left_out(make):
+    told = {c.column: c.reason for c in choose(make(COPIES)).columns if c.kind == LEFT_OUT}
+    assert told == {
+        "x again": "a copy of 'x'",
+        "x in inches": "an exact linear function of 'x'",
+        "minus n": "an exact linear function of 'n'",
+        "city again": "a copy of 'city'",
+        "code": "'city' in other words",
+    }
+    asked = choose(make(COPIES), leave_out=False)
+    assert all(c.kind != LEFT_OUT for c in asked.columns)
+
+
+def test_few_rows_agree_by_chance():
+    frame = pd.DataFrame({"a": [1.0, 2, 4], "b": [2.0, 4, 8], "c": ["x", "y", "x"]})
+    frame["d"] = ["u", "v", "u"]
+    assert all(c.kind != LEFT_OUT for c in choose(frame).columns)
+
+
+def test_copies_with_holes_must_have_the_same_ones():
+    holes = COPIES[["x"]].assign(y=COPIES["x"].mask(np.arange(N) == 3))
+    assert [c.kind for c in choose(holes).columns] == ["numbers", "numbers"]
+    same = holes[["y"]].assign(z=holes["y"] * 2)
+    assert choose(same).columns[1].reason == "an exact linear function of 'y'"
+
+
+NUMBERS = ["real", "large", "negative"]
+BESIDE = [name for name in COLUMNS if COLUMNS[name][0] != "numbers" and name != "declared"]
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_no_other_column_changes_how_numbers_are_treated(name):
+    """A column that is left out least of all: the structure is open still."""
+    alone = choose(FRAME[NUMBERS])
+    for order in ([*NUMBERS, name], [name, *NUMBERS]):
+        with_it = choose(FRAME[order])
+        told = {c.column: c for c in with_it.columns}
+        assert [told[n] for n in NUMBERS] == list(alone.columns)
+        part = with_it.likelihood.parts[tuple(NUMBERS)]
+        assert part == (mw.AutoGaussian() if told[name].kind == LEFT_OUT else mw.Gaussian())
+
+
+@pytest.mark.parametrize("kind", ["left out", "text"])
+def test_holes_elsewhere_do_not_count(kind):
+    if kind == "left out":
+        other = np.where(np.arange(N) % 2 == 0, np.nan, np.arange(N))  # numbers the rows
+    else:
+        other = [None if k % 4 == 0 else "abc"[k % 3] for k in range(N)]
+    chosen = choose(FRAME[NUMBERS].assign(other=other)).likelihood
+    expected = mw.AutoGaussian() if kind == "left out" else mw.Gaussian()
+    assert chosen.parts[tuple(NUMBERS)] == expected
+
+
+def test_numbers_alone_have_their_structure_tried_next_to_what_is_left_out():
+    frame = FRAME[NUMBERS].assign(id=np.arange(N), name=[f"p{k}" for k in range(N)])
+    options = {"draws": 5, "warmup": 5, "chains": 1, "seed": 1, "progress": False}
+    post = mw.sample(mw.Mixture(choose(frame).likelihood), frame, **options)
+    bare = mw.sample(mw.Mixture(), FRAME[NUMBERS], **options)
+    assert post.settings["structure"] == bare.settings["structure"]
+    assert post.columns == tuple(NUMBERS)
+    [part] = post.resolved.parts.values()
+    assert type(part) is type(bare.resolved)
+
+
+def test_the_users_own_table_is_taken_again():
+    frame = FRAME[["id", "real", "price", "comma", "city", "day", "name"]]
+    chosen = choose(frame)
+    options = {"draws": 5, "warmup": 5, "chains": 1, "seed": 1, "progress": False}
+    post = mw.sample(mw.Mixture(chosen.likelihood), frame, **options)
+    used = ["real", "price", "comma", "city"]
+    whole = post.log_density(frame)
+    for table in (frame[used], frame[used[::-1]], pl.DataFrame(frame[used].to_dict("list"))):
+        np.testing.assert_array_equal(post.log_density(table), whole)
+        np.testing.assert_array_equal(post.predict(table), post.predict(frame))
+        np.testing.assert_array_equal(post.predict_proba(table), post.predict_proba(frame))
+    few = frame.iloc[:2].assign(price=["$1,000", "$900.50"], comma=["1", "2,5"])
+    plain = few.assign(price=[1000.0, 900.5], comma=[1.0, 2.5])
+    np.testing.assert_array_equal(post.log_density(few), post.log_density(plain))
+    with pytest.raises(ValueError, match=r"column 'price' of X has '€5' in row 0"):
+        post.log_density(frame.iloc[:1].assign(price="€5"))
+
+
+def test_how_numbers_are_written_is_kept_with_a_run(tmp_path):
+    frame = FRAME[["real", "price", "id"]]
+    options = {"draws": 5, "warmup": 5, "chains": 1, "seed": 1, "progress": False}
+    post = mw.sample(mw.Mixture(choose(frame).likelihood), frame, **options)
+    post.save(tmp_path / "run")
+    again = mw.load(tmp_path / "run")
+    np.testing.assert_array_equal(again.log_density(frame), post.log_density(frame))
+
+
+def test_constants_and_combinations_are_named_through_an_open_product():
+    frame = FRAME[["real", "large"]].assign(
+        sum=lambda t: t["real"] + t["large"] / 999, name=FRAME["name"]
+    )
+    model = mw.Mixture(choose(frame).likelihood)
+    with pytest.warns(
+        UserWarning, match=r"^column 'sum' is a combination of others: it says .*$"
+    ) as said:
+        mw.sample(model, frame, draws=2, warmup=2, chains=1, seed=1, progress=False)
+    assert len(said) == 1
+
+
+def test_a_table_that_may_be_transposed_is_told():
+    table = pd.DataFrame(RNG.normal(size=(4, 30))).add_prefix("item ")
+    table.insert(0, "variable", ["height", "weight", "age", "pulse"])
+    with pytest.warns(UserWarning, match=r"table has 4 rows and 31 columns.* transpose"):
+        choose(table)
+    choose(table.iloc[:, :15])  # warnings are errors here
+    choose(table.iloc[:, 1:])
+    choose(table.set_index("variable").T.reset_index())
+
+
+def test_slips_in_written_numbers_are_named():
+    values = [f"{k},5" for k in range(N)]
+    values[4] = "4.5"
+    with pytest.raises(
+        ValueError, match=r"numbers written with decimal commas, but '4\.5' in row 4"
+    ):
+        choose(pd.DataFrame({"a": values}))
+
+
+PENGUINS = pd.DataFrame(
+    {
+        "species": np.repeat(["Adelie", "Gentoo", "Chinstrap"], 10),
+        "bill": np.round(RNG.normal(44, 5, 30), 1),
+        "mass": RNG.integers(54, 120, 30) * 50,
+        "sex": [None, *RNG.choice(["MALE", "FEMALE"], 29)],
+        "rowid": range(1, 31),
+    }
+)
+TITANIC = pd.DataFrame(
+    {
+        "PassengerId": range(1, 31),
+        "survived": np.arange(30) // 4 % 2,
+        "pclass": 1 + np.arange(30) // 2 % 3,
+        "name": [f"Mr. {k}" for k in range(30)],
+        "age": [np.nan, *RNG.integers(1, 80, 29)],
+        "sibsp": np.minimum(RNG.poisson(1.5, 30) + np.arange(30) % 7, 8),
+        "fare": np.round(RNG.gamma(2, 20, 30), 4),
+        "class": [("First", "Second", "Third")[k // 2 % 3] for k in range(30)],
+        "alive": [("no", "yes")[k // 4 % 2] for k in range(30)],
+        "boat day": "1912-04-15",
+    }
+)
+MPG = pd.DataFrame(
+    {
+        "mpg": np.round(RNG.normal(23, 7, 30), 1),
+        "cylinders": RNG.choice([4, 6, 8], 30),
+        "weight": [f"{w:,}" for w in RNG.integers(1600, 5000, 30)],
+        "model_year": RNG.integers(70, 83, 30),
+        "origin": RNG.choice(["usa", "japan", "europe"], 30),
+        "name": [f"ford {k // 2 * 2 if k < 4 else k}" for k in range(30)],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        (
+            PENGUINS,
+            """\
+sex: Bernoulli (two values)
+species: Categorical (text with 3 categories)
+bill: Gaussian with 1 more (numbers)
+mass: Gaussian with 1 more (numbers)
+rowid: left out (it numbers the rows)""",
+        ),
+        (
+            TITANIC,
+            """\
+survived: Bernoulli (two values)
+pclass: Categorical (whole numbers with 3 values)
+sibsp: Poisson (counts)
+age: DiagonalGaussian with 1 more (numbers, 1 missing)
+fare: DiagonalGaussian with 1 more (numbers)
+PassengerId: left out (it numbers the rows)
+name: left out (an identifier: text of which nearly every entry differs)
+class: left out ('pclass' in other words)
+alive: left out ('survived' in other words)
+boat day: left out (one value only)""",
+        ),
+        (
+            MPG,
+            """\
+cylinders: Categorical with 1 more (whole numbers with 3 values)
+origin: Categorical with 1 more (text with 3 categories)
+mpg: Gaussian with 2 more (numbers)
+weight: Gaussian with 2 more (numbers written with thousands separators)
+model_year: Gaussian with 2 more (numbers)
+name: left out (an identifier: text of which nearly every entry differs)""",
+        ),
+    ],
+    ids=["penguins", "titanic", "mpg"],
+)
+def test_tables_as_people_have_them(table, expected):
+    chosen = choose(table)
+    assert chosen.explain() == expected
+    with pytest.warns(UserWarning, match="columns left out"):
+        assert mw.Product.from_frame(table).explain() == expected
+    chosen.likelihood.fitted_to(table)
+
+
+def test_explaining_without_a_product():
+    assert choose(FRAME[["real", "large"]]).explain().splitlines() == [
+        "real: AutoGaussian with 1 more (numbers)",
+        "large: AutoGaussian with 1 more (numbers)",
+    ]

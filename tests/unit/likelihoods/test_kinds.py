@@ -107,7 +107,9 @@ def test_every_one_of_them_can_be_saved(kind):
 
 def test_only_one_of_them_stands_for_others():
     """It is the default of a mixture, has no twin, and cannot be bound before data decide."""
-    assert [kind for kind in (*LIKELIHOODS, AutoGaussian) if kind.is_open] == [AutoGaussian]
+    ones = [kind({0: mw.Gaussian()}) if kind.reads_tables else kind() for kind in LIKELIHOODS]
+    assert [one for one in (*ones, AutoGaussian()) if one.is_open] == [AutoGaussian()]
+    assert mw.Product({0: AutoGaussian()}).is_open  # through its part
     assert mw.Mixture().likelihood == AutoGaussian() == mw.Mixture("auto").likelihood
     for one in AutoGaussian().candidates(np.eye(3)):
         assert AutoGaussian().stands_for(one)

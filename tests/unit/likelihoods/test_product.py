@@ -332,7 +332,7 @@ def test_from_frame_chooses(make):
     lines = chosen.explain().splitlines()
     assert "visits: Poisson (counts)" in lines
     assert "rating: Categorical with 1 more (whole numbers with 4 values)" in lines
-    assert "name: left out (text of which nearly every entry differs)" in lines
+    assert "name: left out (an identifier: text of which nearly every entry differs)" in lines
     assert len(lines) == 13
     assert "Gaussian" in repr(chosen)
 
@@ -340,7 +340,12 @@ def test_from_frame_chooses(make):
 def test_from_frame_with_holes_or_many_columns_keeps_columns_apart():
     values = RNG.normal(size=(20, 31))
     wide = pd.DataFrame(values, columns=[f"c{j}" for j in range(31)])
-    assert list(mw.Product.from_frame(wide).parts.values()) == [mw.DiagonalGaussian()]
+    assert list(mw.Product.from_frame(wide).parts.values()) == [mw.AutoGaussian()]
+    mixed = wide.assign(bit=np.arange(20) // 3 % 2)
+    assert list(mw.Product.from_frame(mixed).parts.values()) == [
+        mw.Bernoulli(),
+        mw.DiagonalGaussian(),
+    ]
     holes = wide[["c0", "c1"]].copy()
     holes.loc[0, "c0"] = np.nan
     assert list(mw.Product.from_frame(holes).parts.values()) == [mw.DiagonalGaussian()]
@@ -374,3 +379,25 @@ def test_some_parts_may_be_fixed_while_others_learn(kind):
     options = {"draws": 3, "warmup": 3, "chains": 1, "seed": 1, "progress": False}
     post = mw.sample(mw.Mixture(product), X, **options)
     assert list(post.base) == ["2: beta"]
+
+
+def test_an_open_part_has_candidates_beside_the_others():
+    frame = pd.DataFrame(RNG.normal(size=(30, 2)), columns=["x", "y"])
+    frame["kind"] = np.resize(["a", "b", "c"], 30)
+    product = mw.Product({("x", "y"): mw.AutoGaussian(), "kind": mw.Categorical()})
+    assert product.is_open
+    located, X = product.located_in(frame)
+    found = located.candidates(X)
+    assert [one.in_words for one in found] == [
+        "full covariances",
+        "diagonal covariances",
+        "round clusters",
+    ]
+    assert [one.follows_units for one in found] == [True, True, False]
+    for one in found:
+        assert not one.is_open
+        assert one.categories == (None, None, ("a", "b", "c"))
+        assert product.stands_for(one)
+        assert one.bind(X).n_rows == 30
+    tree = mw.ibhc(mw.Mixture(product), frame, seed=1)  # nothing is tried
+    assert type(tree.model.likelihood.parts[("x", "y")]) is mw.Gaussian

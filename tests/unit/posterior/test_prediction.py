@@ -188,16 +188,18 @@ def test_unknown_categories_are_refused(make_posterior):
         posterior.log_density([[5]])
 
 
-def test_other_columns_are_refused(make_posterior):
+def test_columns_are_found_by_name(make_posterior):
     pandas = pytest.importorskip("pandas")
     posterior = make_posterior()
     named = Posterior(**{**vars_of(posterior), "columns": ("height", "width")})
     right = pandas.DataFrame({"height": [0.0], "width": [1.0]})
     assert named.log_density(right).shape == (1,)
-    with pytest.raises(ValueError, match=r"X must have the columns .*'height', 'width'.*in this"):
-        named.log_density(right[["width", "height"]])
-    with pytest.raises(ValueError, match=r"\['width'\] missing and \['depth'\] not expected"):
+    for table in (right[["width", "height"]], right.assign(id="a")[["id", "width", "height"]]):
+        np.testing.assert_array_equal(named.log_density(table), named.log_density(right))
+    with pytest.raises(ValueError, match=r"\['width'\] missing; it also has \['depth'\]"):
         named.log_density(right.rename(columns={"width": "depth"}))
+    with pytest.raises(ValueError, match=r"each once; \['width'\] twice"):
+        named.log_density(right[["height", "width", "width"]])
 
 
 def vars_of(posterior):

@@ -14,6 +14,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from mixwood.readers import read
+from mixwood.readers.loaded import ReadError
 
 TABLE = pd.DataFrame({"a": [1.5, 2.5, -3.0], "b": [4, 5, 6], "c": ["x", "y", "x"]})
 
@@ -206,3 +207,40 @@ def test_the_content_tells_the_format_where_the_name_does_not(tmp_path):
     np.save(tmp_path / "x.npy", np.eye(2))
     (tmp_path / "x.npy").rename(tmp_path / "x")
     assert read(str(tmp_path / "x")).format == "npy"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "3,14,2,71\n1,41,1,73\n",
+        "1,5,7\n2,5,8\n9,5,6\n",
+        "3,14,2,71\n1,41,2\n",
+        "3,14,2\n1,41,1,73\n",
+    ],
+)
+def test_decimal_commas_between_commas_are_told(tmp_path, rows):
+    """Pandas would take the first fields of such rows for an index."""
+    path = written(tmp_path / "t.csv", f"x,y\n{rows}")
+    with pytest.raises(ReadError, match=r"t\.csv: .*decimal commas, .* semicolons"):
+        read(path)
+
+
+def test_rows_may_have_names_that_the_first_line_does_not_name(tmp_path):
+    """As R writes them."""
+    for rows in ("1,5,7\n2,5,8\n3,5,6\n", "a,5,7\nb,5,8\n"):
+        loaded = read(written(tmp_path / "t.csv", f"x,y\n{rows}"))
+        assert list(loaded.values.columns) == ["x", "y"]
+        assert loaded.values["x"].tolist() == [5] * len(loaded.values)
+
+
+def test_rows_with_many_more_fields_than_names_are_refused(tmp_path):
+    path = written(tmp_path / "t.csv", "x,y\na,b,1.5,2\nc,d,2.5,3\n")
+    with pytest.raises(
+        ReadError, match=r"t\.csv: the first line names 2 columns, and rows have 4$"
+    ):
+        read(path)
+
+
+def test_quoted_decimal_commas_stay_as_they_are_written(tmp_path):
+    loaded = read(written(tmp_path / "t.csv", 'x,y\n"3,14",1\n"2,71",2\n'))
+    assert loaded.values["x"].tolist() == ["3,14", "2,71"]
