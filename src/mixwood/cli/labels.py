@@ -93,11 +93,8 @@ def _may_name_rows(column: Any) -> bool:
 
 def _entries(column: Any) -> list[Any]:
     """Return the entries of a column as JSON has them; whole numbers stay whole."""
-    missing = column.isna()
-    return [
-        None if gone else _entry(value)
-        for value, gone in zip(column.tolist(), missing, strict=True)
-    ]
+    pairs = zip(column.tolist(), column.isna(), strict=True)
+    return [None if missing else _entry(value) for value, missing in pairs]
 
 
 def _entry(value: Any) -> str | int:

@@ -97,11 +97,11 @@ def _with_words(loaded: Loaded, words: str | None) -> Loaded:
     columns = list(loaded.values.columns)
     if columns != [f"column {k}" for k in range(len(columns))]:
         raise ReadError(
-            f"{words} cannot name the columns of {loaded.source}, which have names: {columns[0]!r}, "
-            "..."
+            f"{words} cannot name the columns of {loaded.source}, which have names of their own: "
+            f"{columns[0]!r}, ..."
         )
-    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
-    if twice is not None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
         raise ReadError(f"{words} must name each column once; {twice!r} is there twice")
     return replace(loaded, values=loaded.values.set_axis(list(names), axis=1))
 

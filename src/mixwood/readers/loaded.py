@@ -80,9 +80,10 @@ def row_names(table: Any) -> dict[str, NDArray[Any]]:
 
     if isinstance(table.index, pandas.RangeIndex):
         return {}
-    levels = [table.index.get_level_values(k) for k in range(table.index.nlevels)]
-    names = [f"index {k}" for k in range(len(levels))] if len(levels) > 1 else ["index"]
-    return {
-        str(name if level.name is None else level.name): level.to_numpy(dtype=object)
-        for name, level in zip(names, levels, strict=True)
-    }
+    found = {}
+    for k in range(table.index.nlevels):
+        level = table.index.get_level_values(k)
+        name = f"index {k}" if k else "index"
+        own = name if level.name is None else str(level.name)
+        found[name if own in table.columns else own] = level.to_numpy(dtype=object)
+    return found

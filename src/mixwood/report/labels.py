@@ -58,10 +58,8 @@ def labels_csv(table: Any) -> str:
     unnamed = table.index.nlevels == 1 and table.index.name is None
     whole = table.reset_index(names="row" if unnamed else None, allow_duplicates=True)
     columns = [column for _, column in whole.items()]
-    probabilities = ("certainty", "runner_up_probability")
-    safe = [
-        column.round(6) if column.name in probabilities else _safe(column) for column in columns
-    ]
+    shares = ("certainty", "runner_up_probability")
+    safe = [column.round(6) if column.name in shares else _safe(column) for column in columns]
     names = [spreadsheet_text(_text(column.name)) for column in columns]
     text = pandas.concat(safe, axis=1).to_csv(index=False, header=names, lineterminator="\n")
     return str(text)

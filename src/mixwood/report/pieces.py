@@ -72,7 +72,7 @@ def download(text: str, name: str) -> str | None:
     if len(data) > LONGEST_LINK:
         return None
     return (
-        f'<a id="{escaped(name)}" download="{escaped(name)}" '
+        f'<a download="{escaped(name)}" '
         f'href="data:text/csv;charset=utf-8;base64,{data}">{escaped(name)}</a>'
     )
 

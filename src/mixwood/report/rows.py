@@ -17,7 +17,7 @@ __all__ = ["rows_section"]
 MOST_ROWS, MOST_NAMES = 20, 5
 #: Longer text is cut.
 _LONGEST = 60
-_FILE = "labels.csv"
+_FILE, _CHANCE = "labels.csv", "its probability"
 
 
 def rows_section(digest: Digest) -> str:
@@ -45,7 +45,8 @@ def _doubtful(digest: Digest) -> str:
         "cluster of the estimate, and the cluster that is next likeliest"
     )
     item = "leaf" if digest.posterior.of_leaves else "row"
-    return table(_shown(doubtful), "doubtful", caption, item)
+    formats = dict.fromkeys(("certainty", _CHANCE), chance)
+    return table(_shown(doubtful), "doubtful", caption, item, formats)
 
 
 def _shown(labels: Any) -> Any:
@@ -54,10 +55,11 @@ def _shown(labels: Any) -> Any:
     # A number that names a row is written as it is: without commas, without rounding.
     columns = {name: labels[name].map(_short) for name in names}
     columns["cluster"] = labels["cluster"]
-    columns["certainty"] = labels["certainty"].map(chance)
-    columns["runner-up"] = labels["runner_up"].astype(object).map(str, na_action="ignore")
-    columns["its probability"] = labels["runner_up_probability"].map(chance, na_action="ignore")
-    return type(labels)(columns).fillna("")
+    columns["certainty"] = labels["certainty"]
+    columns["runner-up"] = labels["runner_up"].astype(object)
+    columns[_CHANCE] = labels["runner_up_probability"].astype(object)
+    shown = type(labels)(columns)
+    return shown.where(shown.notna(), "")
 
 
 def _short(value: Any) -> str:
