@@ -12,20 +12,22 @@ __all__ = ["is_labels_csv", "labels_csv", "spreadsheet_text"]
 
 #: Spreadsheets take what begins so for a formula, or drop the character and look at the next one;
 #: the last four are the wide forms of East Asian keyboards.
-_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+_FORMULA = tuple("=+-@\t\n\uff1d\uff0b\uff0d\uff20")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def spreadsheet_text(text: str) -> str:
     """Return text that a spreadsheet shows and does not run: an apostrophe before a formula.
 
-    As OWASP advises against CSV injection. Plain numbers are no formulas.
+    As OWASP advises against CSV injection. Plain numbers are no formulas. Ends of lines are made
+    line feeds: `csv` puts no quotes around a lone carriage return, which would begin a new row.
 
     Examples
     --------
     >>> [spreadsheet_text(text) for text in ("=1+2", "-7.5", "a-b")]
     ["'=1+2", '-7.5', 'a-b']
     """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     begins = text.lstrip(" ").startswith(_FORMULA)
     return f"'{text}" if begins and not _NUMBER.fullmatch(text) else text
 

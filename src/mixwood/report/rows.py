@@ -39,7 +39,9 @@ def _doubtful(digest: Digest) -> str:
     doubtful = labels.sort_values("certainty", kind="stable").head(MOST_ROWS)
     doubtful = doubtful[doubtful["certainty"] < 1]
     if not len(doubtful):
-        return paragraph("Every row belongs to its cluster in all draws.")
+        return paragraph(
+            "No row is in doubt: each belongs to its cluster of the estimate with probability 1."
+        )
     caption = (
         "The rows whose cluster is least certain: the probability that a row belongs to its "
         "cluster of the estimate, and the cluster that is next likeliest"
