@@ -128,6 +128,7 @@ def test_what_names_rows_is_kept(trees):
 
 
 def test_names_of_rows_that_are_no_column_are_kept(tmp_path, trees):
+    pytest.importorskip("pyarrow")
     X = trees[["x", "y2"]]
     named = X.set_axis([f"r{k}" for k in range(len(X))], axis=0)
     path = tmp_path / "x.parquet"

@@ -240,6 +240,7 @@ def test_words_that_cannot_be_used_are_an_error(tmp_path):
 
 
 def test_names_of_rows_are_kept_beside_the_table(tmp_path):
+    pytest.importorskip("pyarrow")
     table = TABLE.set_axis(["r", "s", "t"], axis=0)
     table.rename_axis("who").to_parquet(tmp_path / "t.parquet")
     loaded = read(str(tmp_path / "t.parquet"))
