@@ -17,6 +17,7 @@ from mixwood.readers import FORMATS, read
 if TYPE_CHECKING:
     from mixwood.cli.columns import Selection
     from mixwood.model import Mixture
+    from mixwood.readers import Loaded
     from mixwood.report import About
 
 __all__ = ["fit"]
@@ -31,8 +32,8 @@ def fit(
         typer.Argument(
             metavar="FILE",
             show_default=False,
-            help="CSV, TSV, Parquet, .npy, .npz, Matrix Market or UCI docword, plain or gzipped; "
-            "- reads a table of text from standard input.",
+            help="CSV, TSV, Excel, Parquet, .npy, .npz, Matrix Market or UCI docword, plain or "
+            "gzipped; - reads a table of text from standard input.",
         ),
     ],
     columns: Annotated[
@@ -86,6 +87,14 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the cluster of each row also to this CSV file; labels.csv of the run "
+            "folder has it in any case.",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run in the folder.")] = False,
     format_: Annotated[
         str | None,
@@ -105,7 +114,8 @@ def fit(
         ),
     ] = None,
     words: Annotated[
-        str | None, typer.Option(help="A file that names the columns of sparse counts.")
+        str | None,
+        typer.Option(help="A file that names the columns of a matrix, one name per line."),
     ] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -119,9 +129,12 @@ def fit(
         import mixwood
         from mixwood.cli.columns import select
         from mixwood.cli.folder import RunFolder
+        from mixwood.cli.labels import check_labels_file
         from mixwood.cli.running import OutputOptions, run_command
 
         target = _target(output, file, force)
+        if labels is not None:
+            check_labels_file(labels, file)
         loaded = read(file, format_, header, words)
         remarks: list[str] = []
         with warnings_to(remarks.append):
@@ -129,7 +142,7 @@ def fit(
             model, values, why = _model(selection, loaded.source, likelihood, scale, prior)
         chosen_sampler = getattr(mixwood, sampler)()
         folder = RunFolder(target, quiet)
-        store = folder.begin(_about(loaded.source, why, selection), replace=force)
+        store = folder.begin(_about(loaded, why, selection), replace=force)
         for line in (_introduction(loaded.source, values, model, why, selection), *remarks):
             folder.note(line)
         run_command(
@@ -149,7 +162,7 @@ def fit(
                 progress=not quiet,
             ),
             folder,
-            OutputOptions(json, quiet, not no_report),
+            OutputOptions(json, quiet, not no_report, labels),
         )
 
 
@@ -196,16 +209,18 @@ def _model(
     return mixwood.Mixture(found, getattr(mixwood, prior)()), values, why
 
 
-def _about(source: str, why: str, selection: Selection) -> About:
+def _about(loaded: Loaded, why: str, selection: Selection) -> About:
+    from mixwood.cli.labels import identifiers
     from mixwood.report import About
 
     return About(
-        source=PurePath(source).name,
+        source=PurePath(loaded.source).name,
         why=why,
         known=selection.known,
         words=None if selection.words is None else list(selection.words),
         left_out=selection.left_out,
         command=shlex.join(["mixwood", *sys.argv[1:]]),
+        identifiers=identifiers(loaded, selection),
     )
 
 

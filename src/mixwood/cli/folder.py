@@ -1,4 +1,4 @@
-"""The run folder as commands see it: besides the draws, a record of the input, a log, a report."""
+"""The run folder as commands see it: besides draws, a record of the input, a log, what came out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RunFolder", "free_folder"]
 
-_INPUT, _LOG, _REPORT = COMPANIONS
+_INPUT, _LOG, _REPORT, _LABELS = COMPANIONS
 
 
 def free_folder(wanted: Path) -> Path:
@@ -40,6 +40,7 @@ class RunFolder:
     def __init__(self, path: Path, quiet: bool) -> None:
         self.path = path
         self.report = path / _REPORT
+        self.labels = path / _LABELS
         self._quiet = quiet
         self._new: Destination | None = None  # where `begin` lets a run be written
 
@@ -83,6 +84,17 @@ class RunFolder:
         """Write to the log, and to the terminal in any case."""
         self.record(text)
         say(text)
+
+    def write_labels(self, text: str) -> bool:
+        """Write the table of labels; not over a file of that name that is the user's own."""
+        from mixwood.report import is_labels_csv
+        from mixwood.store.atomic_files import write_bytes
+
+        if self.labels.exists() and not is_labels_csv(self.labels):
+            say(f"warning: {self.labels} is left as it is: mixwood did not write it")
+            return False
+        write_bytes(self.labels, text.encode())
+        return True
 
     def about(self, items: int) -> About:
         """Return what is known of the data of a run of this many items."""

@@ -32,7 +32,7 @@ def is_finished(posterior: Posterior) -> bool:
     return posterior.n_draws >= int(posterior.settings.get("draws", 0))
 
 
-def as_json(digest: Digest, folder: Path, report: Path | None) -> str:
+def as_json(digest: Digest, folder: Path, report: Path | None, labels: Path | None = None) -> str:
     """Return the outcome as one JSON object; what is undefined is null."""
     posterior, about, verdict = digest.posterior, digest.about, digest.verdict
     values, counts = np.unique(posterior.n_clusters, return_counts=True)
@@ -40,6 +40,7 @@ def as_json(digest: Digest, folder: Path, report: Path | None) -> str:
     outcome: dict[str, Any] = {
         "folder": str(folder),
         "report": None if report is None else str(report),
+        "labels": None if labels is None else str(labels),
         "source": about.source,
         "rows": int(posterior.item_sizes.sum()),
         "columns": None if posterior.X is None else int(posterior.X.shape[1]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -27,6 +28,7 @@ class OutputOptions:
     json: bool
     quiet: bool
     report: bool
+    labels: Path | None = None  # also there
 
 
 def run_command(
@@ -81,20 +83,27 @@ def _tell_interruption(
 
 
 def finish(posterior: Posterior, folder: RunFolder, output: OutputOptions) -> None:
-    """Write the report, and print what came out."""
+    """Write labels and report, and print what came out."""
     from mixwood.report import Digest, write_page
+    from mixwood.store.atomic_files import write_bytes
 
     digest = Digest(posterior, folder.about(posterior.n_items))
     folder.record(repr(posterior))
+    labels = folder.labels if folder.write_labels(digest.labels_csv) else None
+    if output.labels is not None:
+        labels = output.labels
+        write_bytes(labels, digest.labels_csv.encode())
     if output.report:
         folder.note("making the report")
         write_page(digest, folder.report, str(folder.path))
     report = folder.report if output.report else None
     if output.json:
-        typer.echo(as_json(digest, folder.path, report))
+        typer.echo(as_json(digest, folder.path, report, labels))
     elif not output.quiet:
         print_outcome(digest)
         typer.echo(f"folder: {folder.path}" + ("" if report is None else f"   report: {report}"))
+        if labels is not None:
+            typer.echo(f"the cluster of each row: {labels}")
         typer.echo(f'read it back: mixwood.load("{folder.path}")')
         if not is_finished(posterior):
             typer.echo(f"continue: {resume_command(folder.path)}")

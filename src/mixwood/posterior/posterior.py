@@ -238,6 +238,56 @@ class Posterior(Draws):
 
         return membership(self, self.point_estimate(loss, min_size, seed))
 
+    def labels_table(
+        self, df: Any = None, loss: str = "vi", min_size: int = 1, seed: Any = 0
+    ) -> Any:
+        """Return a table with the cluster of each row of the data, and how sure it is.
+
+        Parameters
+        ----------
+        df : pandas or polars table of n rows, optional
+            What the result begins with: your own table, or only those columns of it that name
+            the rows, ``df[["id"]]``. Its index and all its columns are kept; one that has the
+            name of a column below is called ``"cluster (table)"``, for example. The rows must be
+            those of the data, in the same order. A posterior does not keep the table that it was
+            made from: without `df` the rows are numbered from 0.
+        loss, min_size, seed
+            Which point estimate, as `point_estimate` takes them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per row of the data (of weighted leaves, one per leaf with its ``size``), in
+            the same order. After the columns of `df` come ``cluster``, from 0, the largest;
+            ``certainty``, the probability that the row belongs to it; ``runner_up``, the cluster
+            that is next likeliest; and ``runner_up_probability``. The last two are missing where
+            no other cluster has any probability, as in an estimate of one cluster.
+
+        Notes
+        -----
+        ``certainty`` is `certainty`, the others are from `membership`, in blocks of rows: memory
+        for all its entries is not needed. ``to_csv`` writes text as it is; if a spreadsheet will
+        open the file and the text is not your own, see `mixwood.report.labels_csv`.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=1, progress=False)
+        >>> import pandas as pd
+        >>> table = post.labels_table(pd.DataFrame({"name": list("abcdef")}))
+        >>> table[["name", "cluster"]].iloc[[0, -1]]
+          name  cluster
+        0    a        0
+        5    f        1
+        >>> bool((table["certainty"] > 0.9).all())
+        True
+        """
+        from mixwood.posterior.labels_table import labels_table, table_for
+
+        table = table_for(self, df)  # before the estimate, which takes time
+        return labels_table(self, self.point_estimate(loss, min_size, seed), table)
+
     def expected_loss(self, labels: Any, loss: str = "vi") -> float:
         """Return the mean loss of a partition against all draws.
 

@@ -6,11 +6,14 @@ import codecs
 import csv
 import io
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mixwood.readers.loaded import ReadError
+from mixwood.readers.loaded import ReadError, row_names
 
-__all__ = ["read"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["read", "read_text"]
 
 _SEPARATORS = (",", "\t", ";", "|")
 _BLANKS = r"\s+"
@@ -25,16 +28,22 @@ _COMMAS = (
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+$")
 
 
-def read(raw: bytes, name: str, header: bool | None) -> Any:
-    """Return a table of text as a pandas table; see `mixwood.readers.read`."""
+def read(raw: bytes, name: str, header: bool | None) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Return a table of text as a pandas table, and what names its rows besides the columns."""
+    return read_text(_decoded(raw, name), name, header)
+
+
+def read_text(
+    text: str, name: str, header: bool | None, separator: str | None = None
+) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Return the same for text; `separator` is what separates the columns, if that is known."""
     import pandas
 
-    text = _decoded(raw, name)
     lines = _first_lines(text)
     if not lines:
         raise ReadError(f"{name} is empty")
     try:
-        separator = _separator(lines)
+        separator = separator or _separator(lines)
         fields = _split(lines, separator)
         named = _has_header(fields[0]) if header is None else header
         if named and separator != _BLANKS:
@@ -62,7 +71,7 @@ def read(raw: bytes, name: str, header: bool | None) -> Any:
         raise ReadError(f"{name} has column names and no rows")
     if separator != _BLANKS and table.iloc[:, -1].isna().any():  # as a row too short would leave it
         _refuse_short_rows(text, separator, name)
-    return table.reset_index(drop=True)
+    return table.reset_index(drop=True), row_names(table)
 
 
 def _decoded(raw: bytes, name: str) -> str:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
-from mixwood.readers import delimited, docword, matrix_market, numpy_files, parquet
+from mixwood.readers import delimited, docword, excel, matrix_market, numpy_files, parquet
 from mixwood.readers.loaded import Loaded, ReadError
 from mixwood.readers.opening import read_bytes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["FORMATS", "read"]
 
 #: The formats, and the endings of their files' names.
 FORMATS = {
     "csv": (".csv", ".tsv", ".tab", ".data", ".dat"),
+    "excel": (".xlsx", ".xlsm", ".xls"),
     "parquet": (".parquet", ".pq"),
     "npy": (".npy",),
     "npz": (".npz",),
@@ -48,8 +54,8 @@ def read(
         Whether the first line of a text table names the columns; by default it does unless it
         holds only numbers, and those are not 0, 1, 2, ...
     words : str, optional
-        A file that names the columns of sparse counts, one per line; by default
-        the ``vocab.NAME.txt`` next to a ``docword.NAME.txt``.
+        A file that names the columns of a matrix that does not name them itself, one per line;
+        by default the ``vocab.NAME.txt`` next to a ``docword.NAME.txt``.
 
     Returns
     -------
@@ -60,25 +66,44 @@ def read(
     if not raw.strip():
         raise ReadError(f"{name} is empty")
     kind = format or _format_of(source, raw)
+    others: dict[str, NDArray[Any]] = {}
     if kind == "csv":
-        return Loaded(delimited.read(raw, name, header), name, kind)
-    if kind == "parquet":
-        return Loaded(parquet.read(raw, name), name, kind)
-    if kind == "npy":
-        return Loaded(numpy_files.read_npy(raw, name), name, kind)
-    if kind == "npz":
+        values, others = delimited.read(raw, name, header)
+    elif kind == "excel":
+        values, others = excel.read(raw, name, header)
+    elif kind == "parquet":
+        values, others = parquet.read(raw, name)
+    elif kind == "npy":
+        values = numpy_files.read_npy(raw, name)
+    elif kind == "npz":
         values, others = numpy_files.read_npz(raw, name)
-        return Loaded(values, name, kind, others=others)
-    vocabulary = words
-    if kind == "mtx":
+    elif kind == "mtx":
         values = matrix_market.read(raw, name)
     elif kind == "docword":
         values = docword.read(raw, name)
-        vocabulary = words or docword.vocabulary_beside(source)
+        words = words or docword.vocabulary_beside(source)
     else:
         raise ReadError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
-    named = docword.read_words(vocabulary, values.shape[1]) if vocabulary else None
-    return Loaded(values, name, kind, named)
+    return _with_words(Loaded(values, name, kind, others=others), words)
+
+
+def _with_words(loaded: Loaded, words: str | None) -> Loaded:
+    """Return the rows with their columns named by a file."""
+    if words is None:
+        return loaded
+    names = docword.read_words(words, loaded.values.shape[1])
+    if loaded.sparse:
+        return replace(loaded, words=names)
+    columns = list(loaded.values.columns)
+    if columns != [f"column {k}" for k in range(len(columns))]:
+        raise ReadError(
+            f"{words} cannot name the columns of {loaded.source}, which have names of their own: "
+            f"{columns[0]!r}, ..."
+        )
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ReadError(f"{words} must name each column once; {twice!r} is there twice")
+    return replace(loaded, values=loaded.values.set_axis(list(names), axis=1))
 
 
 def _format_of(source: str, raw: bytes) -> str:
@@ -90,6 +115,8 @@ def _format_of(source: str, raw: bytes) -> str:
             return kind
     if path.name.startswith("docword."):
         return "docword"
+    if excel.is_workbook(raw):
+        return "excel"
     for beginning, kind in _BEGINNINGS.items():
         if raw.startswith(beginning):
             return kind

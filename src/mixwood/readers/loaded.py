@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Loaded", "ReadError", "frame_of"]
+__all__ = ["Loaded", "ReadError", "frame_of", "row_names"]
 
 
 class ReadError(ValueError):
@@ -30,7 +30,7 @@ class Loaded:
     words : tuple of str, optional
         The names of the columns of sparse counts.
     others : dict of str to array
-        More arrays of the file with one entry per row, such as known labels.
+        More arrays of the file with one entry per row, such as known labels or names of rows.
     """
 
     values: Any
@@ -65,3 +65,25 @@ def frame_of(array: NDArray[Any], name: str) -> Any:
     if array.dtype.kind not in "biufUS":
         raise ReadError(f"{name}: the array must hold numbers, it holds {array.dtype}")
     return pandas.DataFrame(array, columns=[f"column {k}" for k in range(array.shape[1])])
+
+
+def row_names(table: Any) -> dict[str, NDArray[Any]]:
+    """Return what names the rows of a table apart from its columns: its index, unless it counts.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> row_names(pandas.DataFrame({"x": [1, 2]}, index=["a", "b"]))
+    {'index': array(['a', 'b'], dtype=object)}
+    """
+    import pandas
+
+    if isinstance(table.index, pandas.RangeIndex):
+        return {}
+    found = {}
+    for k in range(table.index.nlevels):
+        level = table.index.get_level_values(k)
+        name = f"index {k}" if k else "index"
+        own = name if level.name is None else str(level.name)
+        found[name if own in table.columns else own] = level.to_numpy(dtype=object)
+    return found

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mixwood.readers.loaded import ReadError
+from mixwood.readers.loaded import ReadError, row_names
 from mixwood.readers.opening import check_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["read"]
 
 
-def read(raw: bytes, name: str) -> Any:
-    """Return the table of a Parquet file."""
+def read(raw: bytes, name: str) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Return the table of a Parquet file, and what names its rows."""
     try:
         arrow = importlib.import_module("pyarrow")
         parquet = importlib.import_module("pyarrow.parquet")
@@ -35,4 +38,4 @@ def read(raw: bytes, name: str) -> Any:
     if not len(table) or not table.shape[1]:
         raise ReadError(f"{name} has no rows")
     table.columns = [str(column) for column in table.columns]
-    return table.reset_index(drop=True)
+    return table.reset_index(drop=True), row_names(table)

@@ -60,6 +60,8 @@ class About:
         Columns that were not clustered, and why.
     command : str
         The command that made the run.
+    identifiers : dict of str to list
+        Columns that name the rows and were not clustered: text, numbers, or None for each item.
     """
 
     source: str = "the data"
@@ -68,6 +70,17 @@ class About:
     words: list[str] | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     command: str = ""
+    identifiers: dict[str, list[Any]] = field(default_factory=dict)
+
+    def rows(self, items: int) -> Any:
+        """Return what is known of each row as a pandas table: what names it, the known label."""
+        import pandas
+
+        columns = dict(self.identifiers)
+        if self.known is not None:
+            columns[self.known.name] = [self.known.levels[code] for code in self.known.codes]
+        # As objects: whole numbers among which some are missing stay whole.
+        return pandas.DataFrame(columns, index=pandas.RangeIndex(items), dtype=object)
 
     def text(self) -> str:
         """Return it as JSON, which `read` reads."""
@@ -86,6 +99,10 @@ class About:
                 words=None if content["words"] is None else [_text(w) for w in content["words"]],
                 left_out={_text(k): _text(v) for k, v in content["left_out"].items()},
                 command=_text(content["command"]),
+                identifiers={
+                    _text(name): _entries(name, values, items)
+                    for name, values in content.get("identifiers", {}).items()
+                },
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is not as mixwood writes it: {error}") from error
@@ -100,6 +117,14 @@ def _known(content: dict[str, Any], items: int) -> Known:
     if not all(type(code) is int and 0 <= code < len(levels) for code in codes):
         raise ValueError("its labels must be numbers of levels")
     return Known(_text(content["name"]), codes, levels)
+
+
+def _entries(name: str, values: Any, items: int) -> list[Any]:
+    if not isinstance(values, list) or len(values) != items:
+        raise ValueError(f"identifiers {name!r} must have one entry for each of {items:,} items")
+    if not all(value is None or isinstance(value, (str, int, float)) for value in values):
+        raise ValueError(f"identifiers {name!r} must be text or numbers")
+    return values
 
 
 def _text(value: Any) -> str:

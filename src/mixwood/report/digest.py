@@ -12,6 +12,7 @@ import numpy as np
 from mixwood._support.numbers import number
 from mixwood.report.about import About
 from mixwood.report.headline import Headline, headline
+from mixwood.report.labels import labels_csv
 from mixwood.report.verdict import Verdict, judge
 
 if TYPE_CHECKING:
@@ -55,6 +56,16 @@ class Digest:
     def estimate(self) -> IntArray:
         """The partition that stands best for all draws."""
         return np.asarray(self.thinned.point_estimate())
+
+    @cached_property
+    def labels(self) -> Any:
+        """The table of the rows: what names them, their clusters, how sure these are."""
+        return self.thinned.labels_table(self.about.rows(self.posterior.n_items))
+
+    @cached_property
+    def labels_csv(self) -> str:
+        """The same as text."""
+        return labels_csv(self.labels)
 
     @cached_property
     def summary(self) -> Any:

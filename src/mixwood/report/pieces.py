@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "data_block",
+    "download",
     "escaped",
     "paragraph",
     "picture",
@@ -29,6 +30,8 @@ __all__ = [
 
 #: Rows of a long table that are shown at once; the others unfold.
 ROWS_AT_ONCE = 40
+#: Chromium follows no link of more than 2 MiB.
+LONGEST_LINK = 2 * 10**6
 
 
 def escaped(text: object) -> str:
@@ -57,6 +60,20 @@ def picture(figure: Figure, description: str) -> str:
     return (
         f'<figure><img src="data:image/png;base64,{data}" alt="{escaped(description)}">'
         f"<figcaption>{escaped(description)}</figcaption></figure>"
+    )
+
+
+def download(text: str, name: str) -> str | None:
+    """Return a link that saves text as a file; None if the text is too long for a link.
+
+    The link holds the text itself, so that it works without network and without script.
+    """
+    data = base64.b64encode(text.encode()).decode()
+    if len(data) > LONGEST_LINK:
+        return None
+    return (
+        f'<a download="{escaped(name)}" '
+        f'href="data:text/csv;charset=utf-8;base64,{data}">{escaped(name)}</a>'
     )
 
 

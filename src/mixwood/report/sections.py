@@ -18,6 +18,7 @@ from mixwood.report.pieces import (
     table,
     with_intervals,
 )
+from mixwood.report.rows import rows_section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +45,7 @@ def all_sections(
     return [
         ("answer", "Answer", _answer(digest, folder)),
         ("clusters", "Clusters", _clusters(digest)),
+        ("rows", "Rows", rows_section(digest)),
         ("pictures", "Pictures", _pictures(digest)),
         ("hierarchy", "Hierarchy", _hierarchy(digest, tree)),
         ("chains", "Chains", _chains(digest)),

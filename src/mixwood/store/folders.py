@@ -46,8 +46,9 @@ ARRAYS = "arrays.zarr"
 CHAINS = "chains"
 LOCK = "lock"
 STATE = "state"
-#: What commands keep next to a run: the input, a log, the report.
-COMPANIONS = ("input.json", "run.log", "report.html")
+LABELS = "labels.csv"
+#: What commands keep next to a run: the input, a log, the report, the labels.
+COMPANIONS = ("input.json", "run.log", "report.html", LABELS)
 _OURS = (MANIFEST, f".{MANIFEST}.unfinished", ARRAYS, CHAINS, LOCK)
 _UNFINISHED = "unfinished"
 _REPLACED = "replaced"
@@ -124,7 +125,8 @@ def check_destination(path: str | os.PathLike[str], overwrite: bool = False) -> 
         return False
     if not target.is_dir():
         raise FileExistsError(f"{target} is a file; give the name of a folder")
-    if all(entry.name in COMPANIONS for entry in target.iterdir()):
+    # Labels by themselves may be the user's own: others call files so, too.
+    if all(entry.name in COMPANIONS and entry.name != LABELS for entry in target.iterdir()):
         return False
     try:
         ours = read_json(target / MANIFEST).get("format") == FORMAT

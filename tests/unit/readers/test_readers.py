@@ -13,8 +13,8 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from mixwood.readers import read
-from mixwood.readers.loaded import ReadError
+from mixwood.readers import ReadError, read
+from mixwood.readers.loaded import row_names
 
 TABLE = pd.DataFrame({"a": [1.5, 2.5, -3.0], "b": [4, 5, 6], "c": ["x", "y", "x"]})
 
@@ -244,3 +244,48 @@ def test_rows_with_many_more_fields_than_names_are_refused(tmp_path):
 def test_quoted_decimal_commas_stay_as_they_are_written(tmp_path):
     loaded = read(written(tmp_path / "t.csv", 'x,y\n"3,14",1\n"2,71",2\n'))
     assert loaded.values["x"].tolist() == ["3,14", "2,71"]
+
+
+def test_words_name_the_columns_of_every_matrix(tmp_path):
+    words = written(tmp_path / "words.txt", "ash\nbirch\nfir\n")
+    counts = sparse.csr_array(np.array([[0, 2, 1], [3, 0, 0]]))
+    sparse.save_npz(tmp_path / "s.npz", counts)
+    assert read(str(tmp_path / "s.npz"), words=words).words == ("ash", "birch", "fir")
+    np.savez(tmp_path / "d.npz", X=counts.toarray(), y=np.arange(2))
+    np.save(tmp_path / "d.npy", counts.toarray())
+    scipy_io.mmwrite(tmp_path / "d.mtx", counts.toarray())
+    plain = written(tmp_path / "d.csv", "0,2,1\n3,0,0\n")
+    for path in (tmp_path / "d.npz", tmp_path / "d.npy", tmp_path / "d.mtx", plain):
+        loaded = read(str(path), words=words)
+        assert list(loaded.values.columns) == ["ash", "birch", "fir"]
+        assert loaded.words is None
+        np.testing.assert_array_equal(loaded.values, counts.toarray())
+
+
+def test_words_that_cannot_be_used_are_an_error(tmp_path):
+    np.save(tmp_path / "d.npy", np.eye(2))
+    table = written(tmp_path / "t.csv", "a,b\n1,2\n")
+    for path in (tmp_path / "d.npy", table):
+        with pytest.raises(ReadError, match=r"nowhere\.txt does not exist"):
+            read(str(path), words=str(tmp_path / "nowhere.txt"))
+    words = written(tmp_path / "words.txt", "ash\nbirch\n")
+    with pytest.raises(ReadError, match=r"words\.txt cannot name the columns of .*t\.csv.*'a'"):
+        read(table, words=words)
+    twice = written(tmp_path / "twice.txt", "ash\nash\n")
+    with pytest.raises(ReadError, match=r"twice\.txt must name each column once; 'ash'"):
+        read(str(tmp_path / "d.npy"), words=twice)
+
+
+def test_names_of_rows_are_kept_beside_the_table(tmp_path):
+    pytest.importorskip("pyarrow")
+    table = TABLE.set_axis(["r", "s", "t"], axis=0)
+    table.rename_axis("who").to_parquet(tmp_path / "t.parquet")
+    loaded = read(str(tmp_path / "t.parquet"))
+    assert loaded.others["who"].tolist() == ["r", "s", "t"]
+    assert list(loaded.values.columns) == ["a", "b", "c"]
+    TABLE.to_parquet(tmp_path / "plain.parquet")
+    assert read(str(tmp_path / "plain.parquet")).others == {}
+    twice = table.set_axis(pd.Index(["r", "s", "t"], name="a"), axis=0)
+    assert set(row_names(twice)) == {"index"}  # the column has that name
+    levels = pd.MultiIndex.from_product([["p"], [1, 2, 3]], names=["site", None])
+    assert set(row_names(TABLE.set_axis(levels, axis=0))) == {"site", "index 1"}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import time
 
 import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.report import About, write_report
+from mixwood.report import About, labels_csv, write_report
 from mixwood.testing import seed_of
 
 
@@ -66,6 +67,17 @@ def test_the_policy_forbids_the_network_and_other_scripts(page):
         "document.body.append(s) }"
     )
     assert page.run("window.bad === undefined")
+
+
+def test_the_labels_are_saved_without_network(page, report, tmp_path):
+    page.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    page.run("document.querySelector('a[download]').click()")
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "labels.csv").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    text = (tmp_path / "labels.csv").read_text(encoding="utf-8")
+    assert text == labels_csv(report[1].labels_table())
+    assert page.errors == []
 
 
 def test_a_node_tells_its_members(page, report):

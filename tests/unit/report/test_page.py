@@ -119,8 +119,9 @@ def test_the_learned_base_is_told_in_words(page, three_classes, without_pictures
 
 def test_every_part_is_there_and_is_linked(page):
     sections = [attributes["id"] for attributes in page.all("section")]
-    assert sections == ["answer", "clusters", "pictures", "hierarchy", "chains", "run"]
-    links = [attributes["href"] for attributes in page.all("a")]
+    assert sections == ["answer", "clusters", "rows", "pictures", "hierarchy", "chains", "run"]
+    links = [attributes["href"] for attributes in page.all("a") if "download" not in attributes]
+    assert set(sections) <= {link[1:] for link in links}
     assert all(link[1:] in sections for link in links)
     assert len(page.all("img")) == 4
     assert all(image["alt"] for image in page.all("img"))
@@ -137,7 +138,9 @@ def test_nothing_comes_from_outside(text, page):
     assert "http:" not in text.split("<main>")[0]
     for _, attributes in page.elements:
         for key in ("src", "href", "data", "action", "srcset"):
-            assert attributes.get(key, "#").startswith(("#", "data:image/png;base64,"))
+            assert attributes.get(key, "#").startswith(
+                ("#", "data:image/png;base64,", "data:text/csv;charset=utf-8;base64,")
+            )
     assert not re.search(r"https?://|//[a-z0-9.-]+\.[a-z]{2,}/|url\((?!#)|@import", text)
     policy = next(a["content"] for a in page.all("meta") if "http-equiv" in a)
     assert "default-src 'none'" in policy
@@ -186,7 +189,7 @@ def test_hundreds_of_clusters(make_posterior):
     posterior = make_posterior(mw.Gaussian(), X=X, items=600, clusters=300, draws=3)
     page = Page(render(posterior, About("x")))
     assert " more" in page.text
-    assert len(page.all("table")) == 3
+    assert len(page.all("table")) == 4
 
 
 def test_counts_with_words_name_them():
