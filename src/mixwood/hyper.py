@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mixwood._support.checks import positive_number
+
+if TYPE_CHECKING:  # the first module that is imported: numpy only after `_support` has agreed
+    import numpy as np
 
 __all__ = ["Beta", "Gamma", "LogNormal"]
 
@@ -133,10 +134,12 @@ def draw(prior: Any, bounds: Bounds, rng: np.random.Generator, size: Any = None)
 
     Examples
     --------
+    >>> import numpy as np
     >>> draws = draw(LogNormal(1, 9), (0.5, 2), np.random.default_rng(0), 1000)
     >>> bool(0.5 <= draws.min() < draws.max() <= 2)
     True
     """
+    import numpy as np
     from scipy import special
 
     low, high = bounds
