@@ -23,17 +23,17 @@ If nothing told their rows apart it would be lowered by ``L(n_k, n_l)``, with ``
 no row is in doubt, 1 if all are, as far as the sizes allow. For two normals of one size it is 0.49
 if their centres are 3 standard deviations apart, 0.22 at 4, and 0.08 at 5.
 
-After a merge, ``t`` is the sum of both, but ``n`` that of the largest single cluster within. A bent
-group meets its next piece with one end: relative to all its rows the overlap would shrink with the
-number of its pieces, though they meet as before. And a small cluster of the tails of two far groups
-does not tie them: once it is merged with one of them, its overlap with the other is compared with
-the rows of both.
+After a merge, ``t`` is the sum of both, but ``n`` counts only the rows of those clusters that meet
+the other group. A bent group meets its next piece with one end: relative to all its rows the
+overlap would shrink with the number of its pieces, though they meet as before. The largest cluster
+counts in any case, so that a small one, of the tails of two far groups, does not tie them when it
+has been merged with one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import entr
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MergedClusters", "merge", "merges", "merges_to_make"]
 
-#: Clusters that overlap at least by the first are merged, those that overlap less than by the
-#: second are not. Two normals do so whose centres are 3.7 and 4.1 standard deviations apart.
-SURE, DOUBTFUL = 0.3, 0.2
+#: Overlaps by which clusters are told to be one group or two; see `merges_to_make`. Two normals of
+#: one size overlap so much if their centres are 3.7, 4.4 and 5 standard deviations apart.
+SURE, LIKELY, APART = 0.3, 0.15, 0.075
 #: The overlap is measured with at most this many draws, of all chains together, and this many rows,
 #: the same number of each cluster; but the last, or all if there are fewer, whatever their number.
 _DRAWS, _ROWS, _ROWS_PER_CLUSTER = 1000, 10_000, 100
@@ -201,20 +201,20 @@ def merge(
 def merges_to_make(overlap: FloatArray) -> int:
     """Return how many merges to make, given the overlaps in their order, which never rise.
 
-    All of at least `SURE`, none below `DOUBTFUL`; in between, up to where the overlap falls most.
+    All of at least `SURE`. If there are some, also those of at least `LIKELY`, provided that those
+    left overlap by less than `APART`: the pieces of groups overlap now more, now less, but groups
+    do not.
 
     Examples
     --------
-    >>> merges_to_make(np.array([0.6, 0.4, 0.27, 0.01]))  # pieces of two groups
+    >>> merges_to_make(np.array([0.6, 0.4, 0.2, 0.01]))  # pieces of two groups
     3
-    >>> merges_to_make(np.array([0.6, 0.4, 0.27, 0.25]))  # two that overlap, and a tail or so
+    >>> merges_to_make(np.array([0.6, 0.4, 0.2, 0.1]))  # some of these may be groups that touch
     2
-    >>> merges_to_make(np.array([0.27, 0.01]))
-    0
     """
-    before, after = np.append(1.0, overlap), np.append(overlap, DOUBTFUL)
-    allowed = (before >= DOUBTFUL) & (after < SURE)
-    return int(np.where(allowed, before - after, -1.0).argmax())
+    sure, likely = (int(np.count_nonzero(overlap >= least)) for least in (SURE, LIKELY))
+    left = overlap[likely:]
+    return likely if sure > 0 and len(left) > 0 and left[0] < APART else sure
 
 
 def _checked_number(value: int, name: str, clusters: int) -> int:
@@ -265,47 +265,82 @@ def merges(t: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, 
     >>> overlap, entropy
     (array([1., 0.]), array([0. , 0. , 0.5]))
     """
-    t, K = t.copy(), t.shape[1]
-    largest = weights @ t  # of each node, its largest cluster's rows
-    node, leaves = np.arange(K), np.ones(K, dtype=np.int64)
-    lowered, overlap = np.zeros((K, K)), np.full((K, K), -np.inf)
-    for k in range(K):
-        _compare(k, np.arange(k), t, weights, largest, lowered, overlap)
-    linkage, found, falls = np.empty((K - 1, 4)), np.empty(K - 1), np.empty(K - 1)
+    K = t.shape[1]
+    tree = _Tree(t.copy(), weights)
+    linkage, overlap, falls = np.empty((K - 1, 4)), np.empty(K - 1), np.empty(K - 1)
     for step in range(K - 1):
-        one, two = sorted(divmod(int(overlap.argmax()), K))
-        falls[step], found[step] = lowered[one, two], overlap[one, two]
-        t[:, one] += t[:, two]
-        largest[one] = max(largest[one], largest[two])
-        leaves[one] += leaves[two]
-        linkage[step] = *sorted((node[one], node[two])), 1 - found[step], leaves[one]
-        node[one], node[two] = K + step, -1
-        overlap[[one, two]] = overlap[:, [one, two]] = -np.inf
-        others = np.flatnonzero((node >= 0) & (node < K + step))
-        _compare(one, others, t, weights, largest, lowered, overlap)
+        nodes, overlap[step], falls[step], leaves = tree.merge_next(K + step)
+        linkage[step] = *nodes, 1 - overlap[step], leaves
     linkage[:, 2] = np.maximum.accumulate(linkage[:, 2])
     entropy = np.concatenate([[0.0], np.cumsum(falls[::-1])]) / (weights.sum() * np.log(2))
-    return linkage, found, entropy
+    return linkage, overlap, entropy
 
 
-def _compare(
-    k: int,
-    others: IntArray,
-    t: FloatArray,
-    weights: FloatArray,
-    largest: FloatArray,
-    lowered: FloatArray,
-    overlap: FloatArray,
-) -> None:
-    """Fill in what merging column `k` with others would do to the entropy, and their overlap."""
-    rows = t[:, k] > 0
-    own, their = t[rows, k, None], t[np.ix_(rows, others)]
-    gain = np.maximum(weights[rows] @ _confusion(own, their), 0.0)
-    lowered[k, others] = lowered[others, k] = gain
-    found = np.minimum(gain / _confusion(largest[k], largest[others]), 1.0)
-    overlap[k, others] = overlap[others, k] = found
+class _Tree:
+    """Groups of clusters, each in the place of one of its clusters, and how much they overlap.
+
+    Parameters
+    ----------
+    t, weights : arrays of shape (m, K) and (m,)
+        As in `merges`; columns of `t` become those of groups.
+    """
+
+    def __init__(self, t: FloatArray, weights: FloatArray) -> None:
+        self._t, self._weights, self._rows = t, weights, weights @ t
+        K = t.shape[1]
+        self._node = np.arange(K)  # the number of each group in the tree, -1 where there is none
+        self._group = np.arange(K)  # the place of each cluster's group
+        self._falls, self._overlap = np.zeros((K, K)), np.full((K, K), -np.inf)
+        for k in range(K):
+            self._falls[k, :k] = self._falls[:k, k] = self._fall(k, np.arange(k))
+        self._shared = self._falls.copy()  # by single clusters
+        for k in range(K):
+            for j in range(k):
+                self._overlap[k, j] = self._overlap[j, k] = self._overlap_of(k, j)
+
+    def merge_next(self, node: int) -> tuple[list[int], float, float, int]:
+        """Merge the two that overlap most; return their nodes, overlap, fall, and clusters."""
+        one, two = sorted(divmod(int(self._overlap.argmax()), len(self._node)))
+        nodes = sorted((int(self._node[one]), int(self._node[two])))
+        found, fall = float(self._overlap[one, two]), float(self._falls[one, two])
+        self._t[:, one] += self._t[:, two]
+        self._group[self._group == two] = one
+        self._overlap[[one, two]] = self._overlap[:, [one, two]] = -np.inf
+        self._node[[one, two]] = -1
+        others = np.flatnonzero(self._node >= 0)
+        self._node[one] = node
+        self._falls[one, others] = self._falls[others, one] = self._fall(one, others)
+        for k in others.tolist():
+            self._overlap[one, k] = self._overlap[k, one] = self._overlap_of(one, k)
+        return nodes, found, fall, int(np.count_nonzero(self._group == one))
+
+    def _fall(self, k: int, others: IntArray) -> FloatArray:
+        """Return by how much the entropy falls if group `k` is merged with each of others."""
+        rows = self._t[:, k] > 0
+        own, their = self._t[rows, k, None], self._t[np.ix_(rows, others)]
+        return np.maximum(self._weights[rows] @ _confusion(own, their), 0.0)
+
+    def _overlap_of(self, k: int, j: int) -> float:
+        one, two = self._group == k, self._group == j
+        shared = self._shared[np.ix_(one, two)]
+        sizes = (
+            _rows_that_meet(self._rows[one], shared.sum(axis=1)),
+            _rows_that_meet(self._rows[two], shared.sum(axis=0)),
+        )
+        return min(float(self._falls[k, j] / _confusion(*sizes)), 1.0)
 
 
-def _confusion(a: FloatArray, b: FloatArray) -> FloatArray:
+def _rows_that_meet(rows: FloatArray, shared: FloatArray) -> float:
+    """Return how many rows of a group are where it meets another.
+
+    Its clusters count by how much they share with the other, relative to the one that shares
+    most; but the largest cluster counts in any case.
+    """
+    most = float(shared.max())
+    meeting = float(rows @ shared) / most if most > 0 else 0.0
+    return max(float(rows.max()), meeting)
+
+
+def _confusion(a: Any, b: Any) -> FloatArray:
     """Return ``L(a, b)`` of this module's formulas."""
     return np.asarray(entr(a) + entr(b) - entr(a + b))

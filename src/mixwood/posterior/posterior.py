@@ -365,16 +365,15 @@ class Posterior(Draws):
 
         Several components that overlap may cover one group that is bent or has heavy tails. The
         two clusters that overlap most are merged, again and again until one is left, which makes
-        a tree; it is cut as you say, or where the overlap falls off.
+        a tree; it is cut as you say, or where the rest hardly overlaps.
 
         Parameters
         ----------
         n_clusters : int, optional
             Merge until this many groups are left.
         threshold : float, optional
-            Merge while two groups overlap by at least this, between 0 and 1. Without either,
-            all that overlap by 0.3 are merged, none that overlap by less than 0.2, and in
-            between up to where the overlap falls most.
+            Merge while two groups overlap by at least this, between 0 and 1. By default 0.3; and
+            if some do, 0.15, provided that all groups left overlap by less than half of that.
         loss, min_size, seed
             Which point estimate, as `point_estimate` takes them.
 
