@@ -56,7 +56,7 @@ __all__ = ["MergedClusters", "merge", "merges", "merges_to_make"]
 SURE, LIKELY, APART = 0.3, 0.15, 0.075
 #: The overlap is measured with at most this many draws, of all chains together, and this many rows,
 #: the same number of each cluster; but the last, or all if there are fewer, whatever their number.
-_DRAWS, _ROWS, _ROWS_PER_CLUSTER = 1000, 10_000, 100
+_DRAWS, _ROWS, _ROWS_PER_CLUSTER = 1000, 10_000, 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -290,13 +290,9 @@ class _Tree:
         K = t.shape[1]
         self._node = np.arange(K)  # the number of each group in the tree, -1 where there is none
         self._group = np.arange(K)  # the place of each cluster's group
-        self._falls, self._overlap = np.zeros((K, K)), np.full((K, K), -np.inf)
-        for k in range(K):
-            self._falls[k, :k] = self._falls[:k, k] = self._fall(k, np.arange(k))
+        self._falls = np.array([self._falls_with(k) for k in range(K)])
         self._shared = self._falls.copy()  # by single clusters
-        for k in range(K):
-            for j in range(k):
-                self._overlap[k, j] = self._overlap[j, k] = self._overlap_of(k, j)
+        self._overlap = np.array([self._overlaps_with(k) for k in range(K)])
 
     def merge_next(self, node: int) -> tuple[list[int], float, float, int]:
         """Merge the two that overlap most; return their nodes, overlap, fall, and clusters."""
@@ -304,43 +300,52 @@ class _Tree:
         nodes = sorted((int(self._node[one]), int(self._node[two])))
         found, fall = float(self._overlap[one, two]), float(self._falls[one, two])
         self._t[:, one] += self._t[:, two]
+        self._t[:, two] = 0.0
         self._group[self._group == two] = one
-        self._overlap[[one, two]] = self._overlap[:, [one, two]] = -np.inf
-        self._node[[one, two]] = -1
-        others = np.flatnonzero(self._node >= 0)
-        self._node[one] = node
-        self._falls[one, others] = self._falls[others, one] = self._fall(one, others)
-        for k in others.tolist():
-            self._overlap[one, k] = self._overlap[k, one] = self._overlap_of(one, k)
+        self._node[one], self._node[two] = node, -1
+        self._falls[one] = self._falls[:, one] = self._falls_with(one)
+        self._overlap[two] = self._overlap[:, two] = -np.inf
+        self._overlap[one] = self._overlap[:, one] = self._overlaps_with(one)
         return nodes, found, fall, int(np.count_nonzero(self._group == one))
 
-    def _fall(self, k: int, others: IntArray) -> FloatArray:
-        """Return by how much the entropy falls if group `k` is merged with each of others."""
-        rows = self._t[:, k] > 0
-        own, their = self._t[rows, k, None], self._t[np.ix_(rows, others)]
-        return np.maximum(self._weights[rows] @ _confusion(own, their), 0.0)
+    def _falls_with(self, k: int) -> FloatArray:
+        """Return by how much the entropy falls if group `k` is merged with each other, (K,)."""
+        rows, groups = np.flatnonzero(self._t[:, k]), np.flatnonzero(self._node >= 0)
+        their = self._t[np.ix_(rows, groups)]
+        place, group = np.nonzero(their)  # few, as most rows are near few groups
+        own = self._t[rows[place], k]
+        falls = self._weights[rows[place]] * _confusion(own, their[place, group])
+        return np.maximum(np.bincount(groups[group], falls, len(self._node)), 0.0)
 
-    def _overlap_of(self, k: int, j: int) -> float:
-        one, two = self._group == k, self._group == j
-        shared = self._shared[np.ix_(one, two)]
-        sizes = (
-            _rows_that_meet(self._rows[one], shared.sum(axis=1)),
-            _rows_that_meet(self._rows[two], shared.sum(axis=0)),
-        )
-        return min(float(self._falls[k, j] / _confusion(*sizes)), 1.0)
+    def _overlaps_with(self, k: int) -> FloatArray:
+        """Return how much group `k` and each other overlap, -inf where there is none, (K,)."""
+        own, K = self._group == k, len(self._node)
+        shared = np.zeros((K, int(own.sum())))  # of each group, by the clusters of this one
+        np.add.at(shared, self._group, self._shared[:, own])
+        of_clusters = self._shared[own].sum(axis=0)
+        meeting, most, largest = (np.zeros(K) for _ in range(3))
+        np.add.at(meeting, self._group, self._rows * of_clusters)
+        np.maximum.at(most, self._group, of_clusters)
+        np.maximum.at(largest, self._group, self._rows)
+        here = _rows_that_meet(shared @ self._rows[own], shared.max(axis=1), self._rows[own].max())
+        there = _rows_that_meet(meeting, most, largest)
+        others = (self._node >= 0) & (np.arange(K) != k)
+        overlap = np.full(K, -np.inf)
+        overlap[others] = self._falls[k, others] / _confusion(here, there)[others]
+        return np.asarray(np.minimum(overlap, 1.0))
 
 
-def _rows_that_meet(rows: FloatArray, shared: FloatArray) -> float:
+def _rows_that_meet(meeting: FloatArray, most: FloatArray, largest: Any) -> FloatArray:
     """Return how many rows of a group are where it meets another.
 
     Its clusters count by how much they share with the other, relative to the one that shares
-    most; but the largest cluster counts in any case.
+    `most`; `meeting` is the sum of their rows times what they share. The largest cluster counts in
+    any case.
     """
-    most = float(shared.max())
-    meeting = float(rows @ shared) / most if most > 0 else 0.0
-    return max(float(rows.max()), meeting)
+    shared = np.divide(meeting, most, out=np.zeros(len(most)), where=most > 0)
+    return np.asarray(np.maximum(shared, largest))
 
 
-def _confusion(a: Any, b: Any) -> FloatArray:
+def _confusion(a: FloatArray, b: FloatArray) -> FloatArray:
     """Return ``L(a, b)`` of this module's formulas."""
     return np.asarray(entr(a) + entr(b) - entr(a + b))
