@@ -34,6 +34,7 @@ LAYERS = [
 TWIN, ORACLES = "reference", "testing"
 #: Imports of later layers, inside functions that users look for where they are.
 CONVENIENCE = {
+    ("posterior/component_merging.py", "plots"),
     ("posterior/posterior.py", "plots"),
     ("posterior/posterior.py", "store"),
     ("trees/hierarchy.py", "posterior"),

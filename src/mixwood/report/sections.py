@@ -10,6 +10,7 @@ from mixwood._support.numbers import chance, duration, number
 from mixwood.report.base_words import base_in_words
 from mixwood.report.digest import SUMMARY_FORMATS
 from mixwood.report.headline import LEVEL
+from mixwood.report.overlap_words import overlap_in_words
 from mixwood.report.pieces import (
     escaped,
     paragraph,
@@ -74,7 +75,8 @@ def _answer(digest: Digest, folder: str | None) -> str:
                 "1 is the same partition and 0 what chance gives."
             )
         )
-    parts += [paragraph(text) for text in base_in_words(digest.posterior)]
+    overlapping = overlap_in_words(digest.thinned, digest.estimate)
+    parts += [paragraph(text) for text in (*overlapping, *base_in_words(digest.posterior))]
     parts.append(_verdict(digest, folder))
     return section("answer", "How many clusters, and how sure", *parts)
 
