@@ -34,7 +34,7 @@ def rows_of(components: int, n: int, seed: int) -> np.ndarray:
     """Return rows of equally likely components, their centres at least four deviations apart."""
     rng = np.random.default_rng([components, seed])
     centres: list[np.ndarray] = []
-    side = 4.0 * np.sqrt(components)
+    side = 6.0 * np.sqrt(components)
     while len(centres) < components:
         centre = rng.uniform(0, side, 2)
         if all(np.linalg.norm(centre - other) > 4 for other in centres):
