@@ -242,15 +242,16 @@ class Draws:
 
         The prior of a cluster's parameters is part of the posterior unless it was fixed:
         ``covariance`` (or ``variance``), what the covariance of a cluster is expected to be, and
-        ``nu``, how alike those of all clusters are (large: they share one); ``beta`` for
-        categories and words, ``shape`` for counts. Empty where all of it is fixed.
+        ``nu``, how alike those of all clusters are (large: they share one), ``tau``, the variance
+        of their centres over that of the data; ``beta`` for categories and words, ``shape`` for
+        counts. Empty where all of it is fixed.
 
         Examples
         --------
         >>> import mixwood as mw
         >>> post = mw.sample(mw.Mixture(), [[0.0], [0.1], [9.0]], draws=10, seed=1, progress=False)
         >>> {name: values.shape for name, values in post.base.items()}
-        {'covariance': (4, 10, 1, 1), 'nu': (4, 10)}
+        {'covariance': (4, 10, 1, 1), 'nu': (4, 10), 'tau': (4, 10)}
         """
         assert self.bases is not None
         return self.resolved.base_draws(self.bases)
