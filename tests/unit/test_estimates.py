@@ -160,7 +160,8 @@ def test_a_search_in_steps_finds_what_one_with_all_draws_does(loss, count, monke
         with monkeypatch.context() as patched:
             patched.setattr("mixwood.estimates.FIRST_LABELS", 1)
             found = expected_loss(draws, point_estimate(draws, loss), loss)
-        assert found == pytest.approx(at_once, rel=2e-3)
+        # Another seed makes as much of a difference.
+        assert found == pytest.approx(at_once, rel=5e-3)
         assert of_some > 1.001 * at_once  # or the draws left out would not matter
 
 
