@@ -36,7 +36,7 @@ folders that a killed process has left are removed by the next one that writes t
 process holds a lock on the folder itself.
 
 There is no pickle anywhere, so a folder from elsewhere cannot run code. Whatever is not as
-we write it, links included, is refused with an error that names the file; but for `estimates`, which
-can be found again: a warning names it. Any process that finds one may write that file, also while
-another one draws: it says which draws it belongs to.
+we write it, links included, is refused with an error that names the file. Only `estimates`, which
+can be found again, is passed over with a warning that names it. Any process that finds an estimate
+may write that file, also while another one draws: it says which draws it belongs to.
 """
