@@ -13,7 +13,7 @@ import numpy as np
 
 import mixwood as mw
 from mixwood.core import make_chain
-from mixwood.posterior.predictive_mixture import mixture_weights
+from mixwood.posterior.predictive_mixture import predictive_mixture
 
 Measurement = dict[str, float | str]
 
@@ -51,7 +51,7 @@ def _measure(model: mw.Mixture, X: Any) -> Measurement:
     estimate = post.labels[0, -1].astype(np.int64)
     resolved = mw.Mixture(post.resolved, model.prior)
     sweep = _sweep_per_pair(resolved, post.X, post.labels[0, -1])
-    distinct = len(mixture_weights(post).old)
+    distinct = len(predictive_mixture(post).old)
     density = _seconds(lambda: post.log_density(X))
     from mixwood.posterior.prediction import cluster_probabilities
 
@@ -59,7 +59,7 @@ def _measure(model: mw.Mixture, X: Any) -> Measurement:
         "rows": float(ITEMS),
         "clusters of all draws": float(post.n_clusters.sum()),
         "distinct": float(distinct),
-        "weights seconds": _seconds(lambda: mixture_weights(post)),
+        "weights seconds": _seconds(lambda: predictive_mixture(post)),
         "log_density seconds": density,
         "predict_proba seconds": _seconds(lambda: cluster_probabilities(post, X, estimate)),
         "one row seconds": _seconds(lambda: post.log_density(X[:1])),

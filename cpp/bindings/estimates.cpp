@@ -63,25 +63,35 @@ class Search {
 
   Result<std::int32_t> run(nb::object bit_generator, std::optional<Labels> start, int sweeps,
                            bool rebuild) {
-    BitGenerator* source = bit_generator_of(bit_generator);
-    std::span<const std::int32_t> from;
-    if (start) {
-      from = as_span(*start);
-      require(from.size() == static_cast<std::size_t>(n_), "start must have one label per item");
-      require_labels(from, static_cast<std::size_t>(most_));
-    }
-    std::vector<std::int32_t> labels;
-    {
-      nb::gil_scoped_release released;
-      labels =
-          PartitionSearch(draws_, table_, most_, Stream(source), stop_).run(from, sweeps, rebuild);
-    }
-    return to_numpy(std::move(labels), {static_cast<std::size_t>(n_)});
+    const auto from = start ? checked_start(*start) : std::span<const std::int32_t>();
+    return search(bit_generator, [=](PartitionSearch& one) { return one.run(from, sweeps, rebuild); });
+  }
+
+  Result<std::int32_t> polish(nb::object bit_generator, Labels start, int sweeps) {
+    const auto from = checked_start(start);
+    return search(bit_generator, [=](PartitionSearch& one) { return one.polish(from, sweeps); });
   }
 
   void stop() { stop_ = true; }
 
  private:
+  template <class Run>
+  Result<std::int32_t> search(const nb::object& bit_generator, Run run) {
+    BitGenerator* source = bit_generator_of(bit_generator);
+    std::vector<std::int32_t> labels;
+    {
+      nb::gil_scoped_release released;
+      PartitionSearch one(draws_, table_, most_, Stream(source), stop_);
+      labels = run(one);
+    }
+    return to_numpy(std::move(labels), {static_cast<std::size_t>(n_)});
+  }
+
+  std::span<const std::int32_t> checked_start(const Labels& start) const {
+    require(start.size() == static_cast<std::size_t>(n_), "start must have one label per item");
+    require_labels(as_span(start), static_cast<std::size_t>(most_));
+    return as_span(start);
+  }
   static int checked_items(const Draws& labels) {
     require(labels.size() > 0, "labels must be draws x n, neither of them 0");
     return static_cast<int>(labels.shape(1));
@@ -139,6 +149,8 @@ void bind_estimates(nb::module_& m) {
       .def("run", &Search::run, nb::arg("bit_generator"), nb::arg("start").none(),
            nb::arg("sweeps"), nb::arg("rebuild"),
            "The labels that one search ends at; searches may run in several threads.")
+      .def("polish", &Search::polish, nb::arg("bit_generator"), nb::arg("start"), nb::arg("sweeps"),
+           "The labels after items that want to move have moved, from a start that is nearly best.")
       .def("stop", &Search::stop, "End all searches; what they return then means nothing.");
   m.def("partition_losses", &losses, nb::arg("labels"), nb::arg("candidate"), nb::arg("sizes"),
         nb::arg("loss"),

@@ -281,6 +281,11 @@ class PartitionSearch:
         The labels that one search ends at; searches may run in several threads.
         """
 
+    def polish(self, bit_generator: object, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sweeps: int) -> Annotated[NDArray[numpy.int32], dict(order='C')]:
+        """
+        The labels after items that want to move have moved, from a start that is nearly best.
+        """
+
     def stop(self) -> None:
         """End all searches; what they return then means nothing."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from mixwood._support.types import FloatArray, IntArray
 from mixwood.input.matrices import as_array
 from mixwood.partitions import checked_labels, checked_loss, checked_sizes, label_rows, losses
 
+if TYPE_CHECKING:
+    from mixwood import _core
+
 __all__ = ["CredibleBall", "credible_ball", "point_estimate", "similarity"]
 
 #: The expected loss at which a search ended, its number, and the labels.
@@ -30,6 +33,9 @@ RUNS, RUNS_FROM_DRAWS = 12, 4
 TRIED_DRAWS = 24
 #: How many of the best searches continue after a few visits to all items, and for how many more.
 FINALISTS, FIRST_SWEEPS, SWEEPS = 2, 2, 20
+#: At most this many draws are searched at first, or as many as have this many labels; what that
+#: finds is searched further with so many times more, and polished with all.
+FIRST_DRAWS, FIRST_LABELS, MORE_DRAWS = 150, 500_000, 4
 
 
 def point_estimate(
@@ -73,30 +79,78 @@ def point_estimate(
     The search is that of Dahl, Johnson and Mueller (Search algorithms and loss functions for
     Bayesian clustering, 2022): items in random order are put where that raises the expected
     loss least, and visited again. The best of many such searches continue until no item moves;
-    then whole clusters are taken apart and allocated again. This needs memory in proportion
-    to ``n`` times the draws.
+    then whole clusters are taken apart and allocated again.
+
+    Of many draws (more than 150, and more than 500,000 labels) the search uses some, evenly
+    spread. What it finds is taken apart and allocated again with four times as many, and then
+    polished with all: items that lower the expected loss by moving are moved, until there are
+    none. The memory is in proportion to ``n`` times the draws.
 
     Examples
     --------
     >>> point_estimate([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 2]])
     array([0, 0, 1, 1])
     """
-    from mixwood import _core
-
     rows, weights = distinct(label_rows(draws))
-    counted = checked_sizes(sizes, rows.shape[1])
-    most = _most_clusters(rows, max_clusters)
-    chosen = checked_loss(loss)
-    count = whole_number(runs, "runs", at_least=1)
-    sequence = seed_sequence(seed)
-    seeds = [chain_seed(sequence, k) for k in range(count + FINALISTS)]
-    tried = _best_draws(rows, weights, counted, chosen, most)
+    problem = _Problem(
+        rows,
+        weights,
+        checked_sizes(sizes, rows.shape[1]),
+        checked_loss(loss),
+        _most_clusters(rows, max_clusters),
+        n_jobs,
+    )
+    count, sequence = whole_number(runs, "runs", at_least=1), seed_sequence(seed)
+    seeds = [chain_seed(sequence, k) for k in range(count + FINALISTS + 2)]
+    few = max(FIRST_DRAWS, FIRST_LABELS // rows.shape[1])
+    found = _search(problem.with_draws(few), seeds[:-2])
+    if len(rows) > few:
+        found = _continue(problem.with_draws(MORE_DRAWS * few), found, seeds[-2], rebuild=True)
+    if len(rows) > MORE_DRAWS * few:
+        found = _continue(problem, found[:1], seeds[-1], rebuild=False)
+    return by_size(found[0], problem.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Draws, each with its weight, and what is asked of a partition."""
+
+    rows: NDArray[np.int32]
+    weights: FloatArray
+    sizes: NDArray[np.int32]
+    loss: str
+    most: int
+    n_jobs: int | None
+
+    def with_draws(self, draws: int) -> _Problem:
+        """Return the same with at most this many draws, evenly spread over all."""
+        if len(self.rows) <= draws:
+            return self
+        # Draws that were drawn often are taken as often in proportion.
+        places = (np.arange(draws) + 0.5) / draws
+        taken = np.searchsorted(np.cumsum(self.weights), places)
+        kept, times = np.unique(taken, return_counts=True)
+        return replace(self, rows=self.rows[kept], weights=times / draws)
+
+    def expected_loss(self, labels: NDArray[np.int32]) -> float:
+        return float(self.weights @ losses(self.rows, labels, self.loss, sizes=self.sizes))
+
+    def core(self) -> _core.PartitionSearch:
+        from mixwood import _core
+
+        return _core.PartitionSearch(self.rows, self.weights, self.sizes, self.loss, self.most)
+
+
+def _search(problem: _Problem, seeds: list[np.random.SeedSequence]) -> list[NDArray[np.int32]]:
+    """Return what the best searches end at, the best first; the last seeds are for their end."""
+    count = len(seeds) - FINALISTS
+    tried = _best_draws(problem)
     starts = tried[: min(RUNS_FROM_DRAWS, (count + 1) // 2)]
-    search = _core.PartitionSearch(rows, weights, counted, chosen, most)
+    search = problem.core()
 
     def run(k: int, start: NDArray[np.int32] | None, sweeps: int, rebuild: bool) -> _Found:
         labels = search.run(np.random.PCG64(seeds[k]), start, sweeps, rebuild)
-        return float(weights @ losses(rows, labels, chosen, sizes=counted)), k, labels
+        return problem.expected_loss(labels), k, labels
 
     def begin(k: int) -> _Found:
         return run(k, starts[k] if k < len(starts) else None, FIRST_SWEEPS, False)
@@ -104,9 +158,35 @@ def point_estimate(
     def end(k: int) -> _Found:
         return run(count + k, first[k][2], SWEEPS, True)
 
-    first = sorted(in_threads(begin, range(count), n_jobs, search.stop), key=lambda run: run[:2])
-    last = in_threads(end, range(min(FINALISTS, count)), n_jobs, search.stop)
-    return by_size(min(last, key=lambda run: run[:2])[2], counted)
+    first = _in_order(in_threads(begin, range(count), problem.n_jobs, search.stop))
+    last = in_threads(end, range(min(FINALISTS, count)), problem.n_jobs, search.stop)
+    return [labels for _, _, labels in _in_order(last)]
+
+
+def _continue(
+    problem: _Problem,
+    starts: list[NDArray[np.int32]],
+    seed: np.random.SeedSequence,
+    *,
+    rebuild: bool,
+) -> list[NDArray[np.int32]]:
+    """Return better labels: clusters taken apart too (`rebuild`), or single items moved only."""
+    search = problem.core()
+
+    def run(k: int) -> _Found:
+        bits = np.random.PCG64(chain_seed(seed, k))
+        if rebuild:
+            labels = search.run(bits, starts[k], SWEEPS, True)
+        else:
+            labels = search.polish(bits, starts[k], SWEEPS)
+        return problem.expected_loss(labels) if len(starts) > 1 else 0.0, k, labels
+
+    found = in_threads(run, range(len(starts)), problem.n_jobs, search.stop)
+    return [labels for _, _, labels in _in_order(found)]
+
+
+def _in_order(found: list[_Found]) -> list[_Found]:
+    return sorted(found, key=lambda run: run[:2])
 
 
 def distinct(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], FloatArray]:
@@ -125,19 +205,18 @@ def _most_clusters(rows: NDArray[np.int32], max_clusters: int | None) -> int:
     return min(n, whole_number(max_clusters, "max_clusters", at_least=1))
 
 
-def _best_draws(
-    rows: NDArray[np.int32], weights: FloatArray, sizes: NDArray[np.int32], loss: str, most: int
-) -> list[NDArray[np.int32]]:
+def _best_draws(problem: _Problem) -> list[NDArray[np.int32]]:
     """Return some draws of at most `most` clusters, those of least expected loss first.
 
     Those that were drawn most often are tried, or else draws taken evenly from all.
     """
-    fitting = np.flatnonzero(rows.max(axis=1) < most)
+    rows, weights = problem.rows, problem.weights
+    fitting = np.flatnonzero(rows.max(axis=1) < problem.most)
     often = fitting[np.argsort(-weights[fitting], kind="stable")]
     if len(often) > TRIED_DRAWS and weights[often[0]] == weights[often[-1]]:
         often = often[np.linspace(0, len(often) - 1, TRIED_DRAWS).astype(np.int64)]
     tried = often[:TRIED_DRAWS]
-    expected = [float(weights @ losses(rows, rows[k], loss, sizes=sizes)) for k in tried]
+    expected = [problem.expected_loss(rows[k]) for k in tried]
     return [rows[tried[k]] for k in np.argsort(expected, kind="stable")]
 
 

@@ -21,7 +21,6 @@ from mixwood.likelihoods import AutoGaussian, Gaussian
 from mixwood.likelihoods.base import as_likelihood
 from mixwood.likelihoods.choose import choose, for_numbers, warn_of_unused
 from mixwood.model import Mixture
-from mixwood.posterior.membership import certainty
 from mixwood.posterior.prediction import cluster_probabilities, log_density
 from mixwood.priors import NGGP, as_prior
 from mixwood.sampling.sample import sample
@@ -177,7 +176,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         self.posterior_ = posterior
         self.labels_ = posterior.point_estimate(loss=self.loss)
         self.n_clusters_ = int(self.labels_.max()) + 1
-        self.probabilities_ = certainty(posterior, self.labels_)
+        self.probabilities_ = posterior.certainty(loss=self.loss)
         self.__dict__.pop("hierarchy_", None)
         return self
 

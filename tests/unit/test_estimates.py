@@ -15,7 +15,7 @@ import mixwood as mw
 import mixwood._support.memory
 from mixwood import _core
 from mixwood._support.labels import by_size
-from mixwood.estimates import credible_ball, distinct, point_estimate, similarity
+from mixwood.estimates import _Problem, credible_ball, distinct, point_estimate, similarity
 from mixwood.partitions import expected_loss, losses
 from mixwood.testing import all_partitions, seed_of
 
@@ -128,6 +128,93 @@ def test_equal_draws_are_weighed_once():
     np.testing.assert_array_equal(weights, [0.75, 0.25])
 
 
+# --- many draws
+
+
+@pytest.fixture
+def in_steps(monkeypatch):
+    """Searches begin with 12 draws, continue with 48 and are polished with all."""
+    monkeypatch.setattr("mixwood.estimates.FIRST_DRAWS", 12)
+    monkeypatch.setattr("mixwood.estimates.FIRST_LABELS", 1)
+
+
+def moving_bounds(rng, n, draws):
+    """Return draws of intervals whose bounds move, and are absent at times: six groups or fewer."""
+    x = np.sort(rng.uniform(0, 6, n))
+    labels = np.empty((draws, n), int)
+    for draw in labels:
+        bounds = np.sort(rng.normal([1, 2, 3, 4, 5], 0.3))[rng.random(5) < 0.8]
+        draw[:] = np.searchsorted(bounds, x + rng.normal(0, 0.1, n))
+    return labels
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("count", [400, 700])  # the latter are polished too
+def test_a_search_in_steps_finds_what_one_with_all_draws_does(loss, count, monkeypatch, request):
+    rng = np.random.default_rng(seed_of(request.node.name))
+    for _ in range(3):
+        draws = moving_bounds(rng, 150, count)
+        at_once, of_some = (
+            expected_loss(draws, point_estimate(some, loss), loss) for some in (draws, draws[::10])
+        )
+        with monkeypatch.context() as patched:
+            patched.setattr("mixwood.estimates.FIRST_LABELS", 1)
+            found = expected_loss(draws, point_estimate(draws, loss), loss)
+        # Another seed makes as much of a difference.
+        assert found == pytest.approx(at_once, rel=5e-3)
+        assert of_some > 1.001 * at_once  # or the draws left out would not matter
+
+
+@pytest.mark.usefixtures("in_steps")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_steps_give_the_same_whatever_the_threads(loss):
+    _, draws = noisy_copies(np.random.default_rng(2), 80, 130, 8, 0.5)
+    one, two, three = (point_estimate(draws, loss, 7, n_jobs=k) for k in (1, 2, 3))
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(one, three)
+    assert point_estimate(draws, loss, max_clusters=3).max() < 3
+
+
+@pytest.mark.usefixtures("in_steps")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_steps_count_rows(loss):
+    """Items of several rows, against the rows themselves."""
+    rng = np.random.default_rng(8)
+    _, draws = noisy_copies(rng, 40, 150, 5, 0.3)
+    sizes = rng.integers(1, 6, 40)
+    of_items = np.repeat(point_estimate(draws, loss, sizes=sizes), sizes)
+    rows = np.repeat(draws, sizes, axis=1)
+    expected = expected_loss(rows, point_estimate(rows, loss), loss)
+    assert expected_loss(rows, of_items, loss) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n", [7, 90, 700])
+def test_after_polishing_no_item_wants_to_move(loss, n, request):
+    """Told by visits to one item after the other, whatever the number of items at once."""
+    rng = np.random.default_rng(seed_of(request.node.name))
+    _, draws = noisy_copies(rng, n, 70, 6, 0.5)
+    rows, sizes = draws.astype(np.int32), rng.integers(1, 4, n).astype(np.int32)
+    search = _core.PartitionSearch(rows, np.full(70, 1 / 70), sizes, loss, min(n, 60))
+    start = rng.integers(0, min(n, 5), n).astype(np.int32)
+    bits = np.random.PCG64(1)
+    found = search.polish(bits, start, 20)
+    before, after = (expected_loss(rows, one, loss, sizes=sizes) for one in (start, found))
+    assert after < before
+    np.testing.assert_array_equal(search.run(bits, found, 1, False), found)
+    np.testing.assert_array_equal(search.polish(bits, start, 0), start)
+
+
+def test_some_draws_are_taken_in_proportion():
+    draws = np.repeat([[0, 0, 1], [0, 1, 2], [0, 1, 1], [0, 0, 0]], [600, 300, 99, 1], axis=0)
+    rows, weights = distinct(draws.astype(np.int32))
+    problem = _Problem(rows, weights, np.ones(3, np.int32), "vi", 3, None)
+    few = problem.with_draws(3)
+    np.testing.assert_array_equal(few.rows, rows[:2])
+    np.testing.assert_allclose(few.weights, [2 / 3, 1 / 3])
+    assert problem.with_draws(4) is problem
+
+
 @pytest.mark.usefixtures("interruptible")
 def test_the_search_can_be_interrupted():
     _, draws = noisy_copies(np.random.default_rng(4), 4000, 400, 60, 0.9)
@@ -183,6 +270,10 @@ def test_the_core_refuses_what_would_break_it():
         search.run(np.random.PCG64(0), np.full(3, 2, np.int32), 1, True)
     with pytest.raises(ValueError, match="start"):
         search.run(np.random.PCG64(0), np.zeros(2, np.int32), 1, True)
+    with pytest.raises(ValueError, match="labels"):
+        search.polish(np.random.PCG64(0), np.full(3, 2, np.int32), 1)
+    with pytest.raises(ValueError, match="start"):
+        search.polish(np.random.PCG64(0), np.zeros(2, np.int32), 1)
 
 
 # --- items that stand for several rows

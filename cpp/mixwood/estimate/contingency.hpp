@@ -31,12 +31,8 @@ class Contingency {
   double add(int item, int cluster, const LossTable& table) {
     const int size = table.size(item);
     return visit(item, table, [this, cluster, size](Row& row) {
-      Cell* cell = find(row, cluster);
-      if (cell == end(row)) {
-        *cell = {cluster, 0};
-        ++row.used;
-      }
-      return std::exchange(cell->count, cell->count + size);
+      int& count = count_in(row, cluster);
+      return std::exchange(count, count + size);
     });
   }
 
@@ -53,22 +49,37 @@ class Contingency {
     });
   }
 
-  // sum_d w_d {f(n_kj + s) - f(n_kj) - f(s)} for every cluster k, s the size of the item and j its
-  // cluster in draw d. The item, if it is in cluster `own`, is not counted there (own = -1: it is
-  // in none).
-  void affinities(int item, int own, const LossTable& table, std::span<double> sums) const {
+  // All items at once, where there are none yet.
+  void add_all(std::span<const std::int32_t> labels, const LossTable& table) {
+    some_draws_at_a_time(labels.size(), [&](std::size_t i, std::size_t first, std::size_t last) {
+      const auto clusters = draws_.clusters_of(static_cast<int>(i));
+      for (std::size_t d = first; d < last; ++d)
+        count_in(rows_[clusters[d]], labels[i]) += table.sizes()[i];
+    });
+  }
+
+  // sum_d w_d {f(n_kj + s) - f(n_kj) - f(s)} for every cluster k, s the size of an item and j its
+  // cluster in draw d; `sums` has a row for each item. An item that is in a cluster, its label not
+  // being -1, is not counted there.
+  void affinities(std::span<const int> items, std::span<const std::int32_t> labels,
+                  const LossTable& table, std::span<double> sums) const {
     std::ranges::fill(sums, 0.0);
-    const auto clusters = draws_.clusters_of(item);
-    const int size = table.size(item);
-    for (std::size_t d = 0; d < clusters.size(); ++d) {
-      const double weight = draws_.weights()[d];
-      const Row& row = rows_[clusters[d]];
-      const Cell* cell = cells_.data() + row.first;
-      for (int e = 0; e < row.used; ++e, ++cell) {
-        const int others = cell->count - (cell->cluster == own ? size : 0);
-        sums[static_cast<std::size_t>(cell->cluster)] += weight * table.together(others, size);
+    const std::size_t most = sums.size() / items.size();
+    some_draws_at_a_time(items.size(), [&](std::size_t i, std::size_t first, std::size_t last) {
+      const int own = labels[static_cast<std::size_t>(items[i])];
+      const int size = table.size(items[i]);
+      const auto clusters = draws_.clusters_of(items[i]);
+      double* of_item = sums.data() + i * most;
+      for (std::size_t d = first; d < last; ++d) {
+        const double weight = draws_.weights()[d];
+        const Row& row = rows_[clusters[d]];
+        const Cell* cell = cells_.data() + row.first;
+        for (int e = 0; e < row.used; ++e, ++cell) {
+          const int others = cell->count - (cell->cluster == own ? size : 0);
+          of_item[cell->cluster] += weight * table.together(others, size);
+        }
       }
-    }
+    });
   }
 
  private:
@@ -81,6 +92,15 @@ class Contingency {
     std::int32_t used = 0;
   };
 
+  // Calls visit(item, first draw, last draw) for all items and a few draws, then the next few: the
+  // cells of those draws, which many items share, stay in the nearest cache.
+  template <class Visit>
+  void some_draws_at_a_time(std::size_t items, Visit visit) const {
+    const std::size_t draws = draws_.weights().size();
+    for (std::size_t first = 0; first < draws; first += 16)
+      for (std::size_t i = 0; i < items; ++i) visit(i, first, std::min(first + 16, draws));
+  }
+
   // The sum over the draws, where `change` returns how many other rows share the item's cell.
   template <class Change>
   double visit(int item, const LossTable& table, Change change) {
@@ -89,6 +109,16 @@ class Contingency {
     for (std::size_t d = 0; d < clusters.size(); ++d)
       sum += draws_.weights()[d] * table.together(change(rows_[clusters[d]]), table.size(item));
     return sum;
+  }
+
+  // Of a cell that is made if it is not there.
+  std::int32_t& count_in(Row& row, int cluster) {
+    Cell* cell = find(row, cluster);
+    if (cell == end(row)) {
+      *cell = {cluster, 0};
+      ++row.used;
+    }
+    return cell->count;
   }
 
   Cell* end(const Row& row) { return cells_.data() + row.first + row.used; }

@@ -1,8 +1,11 @@
 // A randomized greedy search for the partition of least expected loss (after Dahl, Johnson and
 // Mueller, 2022): items are allocated one after the other, visited again until none moves, and
-// whole clusters are taken apart and allocated again.
+// whole clusters are taken apart and allocated again. What was found with some of the draws is
+// polished with all.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -47,6 +50,22 @@ class PartitionSearch {
     return labels_;
   }
 
+  // From labels that are nearly the best: only items that want to move are visited, again and
+  // again, until there are none or they were looked for `sweeps` times.
+  std::vector<std::int32_t> polish(std::span<const std::int32_t> start, int sweeps) {
+    contingency_.add_all(start, table_);
+    for (std::size_t i = 0; i < start.size(); ++i) {
+      labels_[i] = start[i];
+      sizes_[index(start[i])] += table_.sizes()[i];
+    }
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+      std::vector<int> items = restless();
+      if (items.empty() || stop_) break;
+      settle(items, sweeps);
+    }
+    return labels_;
+  }
+
  private:
   void shuffle(std::vector<int>& items) {
     stream_.shuffle_front(items, static_cast<int>(items.size()));
@@ -74,23 +93,46 @@ class PartitionSearch {
 
   // Where the item costs least. Of equals it stays where it is; else the first is taken.
   int cheapest(int item) {
+    contingency_.affinities(std::array{item}, labels_, table_, affinities_);
+    return cheapest(item, affinities_);
+  }
+
+  int cheapest(int item, std::span<const double> affinities) const {
     const int own = labels_[index(item)];
-    contingency_.affinities(item, own, table_, affinities_);
     int best = own;
     double least = infinity;
     if (own >= 0)
-      least = cost(item, sizes_[index(own)] - table_.size(item), affinities_[index(own)]);
+      least = cost(item, sizes_[index(own)] - table_.size(item), affinities[index(own)]);
     int empty = -1;
     for (int k = 0; k < static_cast<int>(sizes_.size()); ++k) {
       if (sizes_[index(k)] == 0) empty = empty < 0 ? k : empty;
       if (sizes_[index(k)] == 0 || k == own) continue;
-      const double here = cost(item, sizes_[index(k)], affinities_[index(k)]);
+      const double here = cost(item, sizes_[index(k)], affinities[index(k)]);
       if (here < least - tolerance_) {
         least = here;
         best = k;
       }
     }
     return empty >= 0 && 0 < least - tolerance_ ? empty : best;  // alone it costs nothing
+  }
+
+  // The items that would be better off elsewhere, all others staying where they are: faster to
+  // find than to visit one item after the other, since nothing changes meanwhile.
+  std::vector<int> restless() {
+    const std::size_t most = sizes_.size();
+    const std::size_t at_once = std::max<std::size_t>(1, (1 << 15) / most);
+    std::vector<int> found;
+    std::vector<double> affinities(at_once * most);
+    for (std::size_t first = 0; first < labels_.size() && !stop_; first += at_once) {
+      std::vector<int> items(std::min(at_once, labels_.size() - first));
+      std::iota(items.begin(), items.end(), static_cast<int>(first));
+      const std::span used = std::span(affinities).first(items.size() * most);
+      contingency_.affinities(items, labels_, table_, used);
+      for (std::size_t i = 0; i < items.size(); ++i)
+        if (cheapest(items[i], used.subspan(i * most, most)) != labels_[index(items[i])])
+          found.push_back(items[i]);
+    }
+    return found;
   }
 
   void allocate(std::vector<int>& items) {

@@ -11,7 +11,6 @@ from mixwood._support.numbers import count, percent
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.plots.plane import Plane, plane_of
 from mixwood.plots.style import COLOURS, axes_or_new, colour, marker, sample_of
-from mixwood.posterior.membership import certainty
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +44,7 @@ def plot_clusters(
     items = sample_of(posterior.n_items, whole_number(max_items, "max_items", at_least=1))
     plane = plane_of(posterior, items)
     labels = posterior.point_estimate(loss, min_size, seed)
-    sure = certainty(posterior, labels)[items] >= UNSURE
+    sure = posterior.certainty(loss, min_size, seed)[items] >= UNSURE
     sizes = np.bincount(labels, posterior.item_sizes).astype(np.int64)  # of rows, as `describe`
     labels = labels[items]
     ax = axes_or_new(ax, (6.4, 4.8))

@@ -5,10 +5,11 @@ Each method says what the user gets; how it is computed is in the module it asks
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
     from mixwood.posterior.cluster_summary import ParameterEstimate
     from mixwood.posterior.component_merging import MergedClusters
 
-__all__ = ["Posterior"]
+__all__ = ["EstimateKey", "FoundEstimate", "Posterior"]
+
+#: What a point estimate was asked for with: `loss`, `min_size`, `seed` and `max_clusters`.
+EstimateKey: TypeAlias = tuple[str, int, int, int | None]
+
+
+class FoundEstimate(NamedTuple):
+    """A point estimate, and its certainty once somebody has asked for that."""
+
+    labels: IntArray
+    certainty: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +55,9 @@ class Posterior(Draws):
     ...           progress=False)  # doctest: +ELLIPSIS
     <mixwood.Posterior: 2 chains x 10 draws of 1,300 items; ...; Gaussian, NGGP>
     """
+
+    #: The run folder that the draws are in, where estimates are kept; None if there is none.
+    run_folder: Path | None = field(default=None, init=False)
 
     def summary(self) -> Any:
         """Return a table of the scalar quantities, one row each.
@@ -93,9 +107,20 @@ class Posterior(Draws):
     # --- one partition
 
     @cached_property
-    def _estimates(self) -> dict[Any, IntArray]:
+    def found_estimates(self) -> dict[EstimateKey, FoundEstimate]:
         """The point estimates found so far."""
         return {}
+
+    def _remember(self, key: EstimateKey, found: FoundEstimate) -> None:
+        self.found_estimates[key] = found
+        if self.run_folder is not None:
+            from mixwood.store.kept_estimates import keep
+
+            keep(self, self.run_folder)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy, which may be somewhere else, leaves the folder alone.
+        return super().__getstate__() | {"run_folder": None}
 
     def point_estimate(
         self,
@@ -109,7 +134,8 @@ class Posterior(Draws):
         """Return one partition for all draws: that of least expected loss.
 
         Found by a randomized greedy search (see `mixwood.estimates.point_estimate`), and
-        remembered: to ask again costs nothing.
+        remembered: to ask again with the same whole number as seed costs nothing. It is kept
+        by `save`, and in the folder of a stored or loaded run.
 
         Parameters
         ----------
@@ -152,11 +178,12 @@ class Posterior(Draws):
         )
         least = whole_number(min_size, "min_size", at_least=1)
         key = (checked_loss(loss), least, seed, most) if type(seed) is int else None
-        labels = self._estimates.get(key)
-        if labels is None and least > 1:
+        if key in self.found_estimates:
+            return self.found_estimates[key].labels.copy()
+        if least > 1:
             every = self.point_estimate(loss, seed=seed, max_clusters=most, n_jobs=n_jobs)
             labels = large_clusters(self, every, least)
-        elif labels is None:
+        else:
             labels = point_estimate(
                 self.labels,
                 loss,
@@ -166,7 +193,7 @@ class Posterior(Draws):
                 sizes=self.item_sizes,
             )
         if key is not None:
-            self._estimates[key] = labels
+            self._remember(key, FoundEstimate(labels))
         return labels.copy()
 
     def certainty(self, loss: str = "vi", min_size: int = 1, seed: Any = 0) -> FloatArray:
@@ -205,7 +232,15 @@ class Posterior(Draws):
         """
         from mixwood.posterior.membership import certainty
 
-        return certainty(self, self.point_estimate(loss, min_size, seed))
+        labels = self.point_estimate(loss, min_size, seed)
+        key = (loss, min_size, seed, None)
+        found = self.found_estimates.get(key)
+        if found is not None and found.certainty is not None:
+            return found.certainty.copy()
+        sure = certainty(self, labels)
+        if found is not None:
+            self._remember(key, FoundEstimate(labels, sure))
+        return sure.copy()
 
     def membership(self, loss: str = "vi", min_size: int = 1, seed: Any = 0) -> FloatArray:
         """Return how probable each cluster of the point estimate is for each item.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SUMMARY_FORMATS", "Digest"]
 
 #: The estimate, and what is seen through it, use draws with at most this many labels in all.
-MOST_LABELS = 10**7
+MOST_LABELS = 4 * 10**7
 
 
 #: How numbers of `Posterior.summary` are written that are not written as others are.

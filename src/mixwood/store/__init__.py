@@ -8,6 +8,7 @@
       data/                 X, unless it was left out
       arrays/               large arrays among settings and parameters, if there are any
     chains/0, 1, .../state  the checkpoint of each chain, for a run that can be resumed
+    estimates               point estimates found so far, if there are any
     lock, chains/*/lock     held by the process that writes
 
 Draws are appended in chunks during the run: a file of labels holds some draws of one
@@ -35,5 +36,7 @@ folders that a killed process has left are removed by the next one that writes t
 process holds a lock on the folder itself.
 
 There is no pickle anywhere, so a folder from elsewhere cannot run code. Whatever is not as
-we write it, links included, is refused with an error that names the file.
+we write it, links included, is refused with an error that names the file. Only `estimates`, which
+can be found again, is passed over with a warning that names it. Any process that finds an estimate
+may write that file, also while another one draws: it says which draws it belongs to.
 """

@@ -1,14 +1,11 @@
 """Checkpoints: everything that a chain needs to continue, in one file.
 
-A magic word, the length of a header, the header (JSON), the state of the chain as the core
-writes it, and a checksum of all that. The checksum finds damage; that no state does harm,
-whatever its bytes, is up to the core.
+A sealed file: a header, the state of the chain as the core writes it, and a checksum. The checksum
+finds damage; that no state does harm, whatever its bytes, is up to the core.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from mixwood.core import MoveStatistics
-from mixwood.store.atomic_files import read_bytes, sync_folder, write_bytes
+from mixwood.store.atomic_files import read_bytes
 from mixwood.store.json_codec import decode, encode
+from mixwood.store.sealed_file import unsealed, write_sealed
 
 __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]
 
 MAGIC = b"mixwood chain\r\n\x1a"
 VERSION = 1
 LARGEST = 2**40
-_SUM_SIZE = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True)
@@ -67,42 +64,17 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         "stats": checkpoint.stats,
         "error": checkpoint.error,
     }
-    header = json.dumps(encode(content, []), allow_nan=False).encode()
-    start = MAGIC + len(header).to_bytes(8, "little") + header
-    check = hashlib.sha256(start)
-    check.update(checkpoint.state)
-    write_bytes(path, start, checkpoint.state, check.digest())
-    sync_folder(path.parent)
+    write_sealed(path, MAGIC, encode(content, []), checkpoint.state)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Return a checkpoint, or raise a ValueError that names the file."""
     content = read_bytes(path, LARGEST)
     try:
-        return _parsed(content)
+        header, state = unsealed(content, MAGIC, VERSION)
+        return _checked(decode(header, []), state)
     except (LookupError, RecursionError, TypeError, ValueError, ArithmeticError) as error:
         raise ValueError(f"{path} is damaged, or not a checkpoint: {error}") from error
-
-
-def _parsed(content: bytes) -> Checkpoint:
-    if not content.startswith(MAGIC):
-        raise ValueError("it does not begin like one")
-    body, check = content[:-_SUM_SIZE], content[-_SUM_SIZE:]
-    if hashlib.sha256(body).digest() != check:
-        raise ValueError("its checksum is wrong")
-    start = len(MAGIC) + 8
-    length = int.from_bytes(body[len(MAGIC) : start], "little")
-    if length > len(body) - start:
-        raise ValueError("its header is longer than the file")
-    header = json.loads(body[start : start + length].decode("utf-8"))
-    if not isinstance(header, dict) or type(header.get("version")) is not int:
-        raise ValueError("its header has no version")
-    if header["version"] != VERSION:
-        raise ValueError(
-            f"it has version {header['version']}, and this mixwood knows version {VERSION}: "
-            "install a newer one"
-        )
-    return _checked(decode(header, []), body[start + length :])
 
 
 def _checked(header: dict[str, Any], state: bytes) -> Checkpoint:

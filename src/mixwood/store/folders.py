@@ -28,6 +28,7 @@ __all__ = [
     "ARRAYS",
     "CHAINS",
     "COMPANIONS",
+    "ESTIMATES",
     "FORMAT",
     "LOCK",
     "MANIFEST",
@@ -44,12 +45,14 @@ FORMAT = "mixwood run"
 MANIFEST = "mixwood.json"
 ARRAYS = "arrays.zarr"
 CHAINS = "chains"
+ESTIMATES = "estimates"
 LOCK = "lock"
 STATE = "state"
 LABELS = "labels.csv"
 #: What commands keep next to a run: the input, a log, the report, the labels.
 COMPANIONS = ("input.json", "run.log", "report.html", LABELS)
-_OURS = (MANIFEST, f".{MANIFEST}.unfinished", ARRAYS, CHAINS, LOCK)
+_REPLACEABLE = (MANIFEST, ESTIMATES)
+_OURS = (*_REPLACEABLE, *(f".{name}.unfinished" for name in _REPLACEABLE), ARRAYS, CHAINS, LOCK)
 _UNFINISHED = "unfinished"
 _REPLACED = "replaced"
 

@@ -19,6 +19,7 @@ from mixwood.store.atomic_files import is_plain_folder
 from mixwood.store.checkpoint import Checkpoint, read_checkpoint
 from mixwood.store.draw_store import DrawArrays
 from mixwood.store.folders import CHAINS, MANIFEST, STATE, chain_folder, existing_run
+from mixwood.store.kept_estimates import attach
 from mixwood.store.manifest import FAULTS, Manifest, read_manifest
 
 __all__ = ["load", "read_checkpoints", "read_posterior"]
@@ -41,7 +42,9 @@ def load(path: str | os.PathLike[str]) -> Posterior:
     -------
     Posterior
         With everything in memory; the labels take one byte for each chain, draw and item, two
-        if there are more than 128 clusters, four beyond 32,768.
+        if there are more than 128 clusters, four beyond 32,768. Point estimates that were
+        found before, with these draws, are there too; what is found from now on is kept in
+        the folder, unless that can only be read.
 
     Raises
     ------
@@ -90,11 +93,13 @@ def read_posterior(
 ) -> Posterior:
     """Return the draws that all chains have, with everything that belongs to them."""
     try:
-        return _posterior(folder, manifest, checkpoints)
+        posterior = _posterior(folder, manifest, checkpoints)
     except FAULTS as error:
         if str(folder) in str(error):
             raise ValueError(str(error)) from error
         raise ValueError(f"{folder / MANIFEST} does not fit the draws: {error}") from error
+    attach(posterior, folder)
+    return posterior
 
 
 def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | None]) -> Posterior:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 
-from mixwood.posterior.draws import Draws
+from mixwood.posterior.posterior import Posterior
 from mixwood.store.draw_store import DrawArrays
 from mixwood.store.folders import ARRAYS, new_run
+from mixwood.store.kept_estimates import write_estimates
 from mixwood.store.manifest import Manifest, write_manifest
 
 __all__ = ["save"]
 
 
 def save(
-    posterior: Draws,
+    posterior: Posterior,
     path: str | os.PathLike[str],
     *,
     include_data: bool = True,
@@ -32,4 +33,6 @@ def save(
         prior = posterior.model.prior
         arrays = DrawArrays.create(folder / ARRAYS, prior, base_size, shape, clusters)
         arrays.write(posterior.labels, scalars)
+        if posterior.found_estimates:
+            write_estimates(posterior, folder, posterior.found_estimates)
         write_manifest(folder, manifest)

@@ -22,6 +22,14 @@ def test_a_report_is_made_anew(mixwood, table, quick):
     assert Path("else.html").stat().st_size > 10_000
 
 
+def test_the_estimate_of_a_run_is_searched_for_once(mixwood, table, quick, monkeypatch):
+    mixwood("fit", table, *quick, "--no-report", "-o", "out")
+    monkeypatch.setattr("mixwood.estimates.point_estimate", None)
+    for command in ("report", "resume"):
+        result = mixwood(command, "out")
+        assert result.exit_code == 0, result.output
+
+
 def test_a_posterior_saved_from_python_has_a_report_too(mixwood, trees):
     X = trees[["x", "y2"]]
     mw.sample(mw.Mixture(), X, draws=20, chains=2, seed=1, progress=False).save("saved")

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 import mixwood as mw
 from mixwood.likelihoods import Gaussian
 from mixwood.plots.similarity import leaf_order
+from mixwood.posterior.posterior import FoundEstimate
 from mixwood.priors import DirichletProcess
 
 
@@ -119,7 +120,8 @@ def test_dendrogram_has_the_colours_of_the_estimate(make_posterior):
 
     X = np.array([[0.0], [9.0], [0.1], [9.1], [0.2], [9.2]])
     posterior = make_posterior(Gaussian(), X=X)
-    posterior._estimates["vi", 1, 0, None] = np.array([0, 1, 0, 1, 0, 1])
+    labels = np.array([0, 1, 0, 1, 0, 1])
+    posterior.found_estimates["vi", 1, 0, None] = FoundEstimate(labels)
     axes = posterior.plot_dendrogram(ax=new_axes())
     colours = {text.get_text(): to_hex(text.get_color()).upper() for text in axes.get_xticklabels()}
     assert colours == {str(row): COLOURS[row % 2] for row in range(6)}
