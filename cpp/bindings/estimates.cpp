@@ -64,7 +64,8 @@ class Search {
   Result<std::int32_t> run(nb::object bit_generator, std::optional<Labels> start, int sweeps,
                            bool rebuild) {
     const auto from = start ? checked_start(*start) : std::span<const std::int32_t>();
-    return search(bit_generator, [=](PartitionSearch& one) { return one.run(from, sweeps, rebuild); });
+    return search(bit_generator,
+                  [=](PartitionSearch& one) { return one.run(from, sweeps, rebuild); });
   }
 
   Result<std::int32_t> polish(nb::object bit_generator, Labels start, int sweeps) {
