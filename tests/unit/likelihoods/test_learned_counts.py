@@ -153,7 +153,7 @@ def test_a_product_has_the_bases_of_its_parts(seed):
     base = np.array([product.draw_base(rng) for _ in range(6)]).reshape(2, 3, 9)
     drawn = product.base_draws(base)
     assert list(drawn) == [
-        "0, 3: covariance", "0, 3: nu", "2: variance", "2: nu", "4: beta",
+        "0, 3: covariance", "0, 3: nu", "0, 3: tau", "2: variance", "2: nu", "2: tau", "4: beta",
     ]  # fmt: skip
     full, each = product.parts[0, 3], product.parts[2,]
     np.testing.assert_allclose(
