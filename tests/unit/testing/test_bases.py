@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import exp, log
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 import mixwood as mw
+from mixwood.likelihoods.learned import SPREAD_SD
 from mixwood.reference import family_of
 from mixwood.testing import base_update_test, enumerate_posterior, seed_of
 from mixwood.testing.axes import bounded_axis
@@ -43,13 +45,16 @@ def test_one_real_column_by_another_quadrature(family):
     entry = exp if isinstance(family, mw.Gaussian) else float
     width, nu = stats.loggamma(1.5, log(0.2 / 1.5)), stats.norm(log(10), 2)
     log_nus = list(zip(*legendre(0.0, log(2e4), 24), strict=True))
+    # The factor of tau has a normal law of sd SPREAD_SD in logs: Hermite's rule, 5 points.
+    points, shares = np.polynomial.hermite_e.hermegauss(5)
+    factors = list(zip(SPREAD_SD * points, shares / shares.sum(), strict=True))
     value = 0.0
     for log_omega, weight in zip(*legendre(-10, 1.5, 48), strict=True):
         weight *= width.pdf(log_omega)
-        for log_nu, other in log_nus:
-            twin.set_base(np.array([entry(log_omega), log_nu, 0.0]))
+        for (log_nu, other), (log_factor, share) in product(log_nus, factors):
+            twin.set_base(np.array([entry(log_omega), log_nu, log_factor]))
             density = exp(sum(map(twin.log_marginal, stats_)))
-            value += weight * other * density * nu.pdf(log_nu)
+            value += weight * other * share * density * nu.pdf(log_nu)
     value /= nu.cdf(log(2e4)) - nu.cdf(0.0)
     found = BaseLaw(likelihood, X).log_likelihood(labels)
     assert found == pytest.approx(log(value), abs=2e-5)
