@@ -57,7 +57,7 @@ LEAST_SPREAD = 200.0
 SPREAD_SD = 0.1
 #: In few columns that is not enough: how much of the mass of a new cluster's center may lie where
 #: the data are, within three standard deviations of their mean.
-MASS_WITHIN = 0.1
+MASS_WITHIN = 0.05
 
 
 def centre_spread(d: int) -> float:
@@ -66,12 +66,12 @@ def centre_spread(d: int) -> float:
     The centre of a new cluster is normal with ``tau`` times the data's variance, so within three
     standard deviations of the data's it is with probability of about
     ``(6 / sqrt(2 pi tau))^d``: that is how many rows, for each unit of the prior's mass, start a
-    cluster of their own in data that are one cluster. It is at most a tenth.
+    cluster of their own in data that are one cluster. It is at most a twentieth.
 
     Examples
     --------
     >>> [round(centre_spread(d), 1) for d in (1, 2, 3, 4, 20)]
-    [573.0, 200.0, 200.0, 200.0, 200.0]
+    [2291.8, 200.0, 200.0, 200.0, 200.0]
     """
     few = 36 / (2 * np.pi) * MASS_WITHIN ** (-2 / d)
     return max(LEAST_SPREAD, float(few))
