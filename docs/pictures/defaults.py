@@ -46,7 +46,7 @@ def lone_row():
     """Where the centre of a new cluster lies, and what a row alone costs, as centres spread."""
     figure = Figure(figsize=(8, 3.4), layout="constrained")
     mass, cost = figure.subplots(1, 2)
-    tau = np.geomspace(1, 2000, 300)
+    tau = np.geomspace(1, 5000, 300)
     for k, d in enumerate((1, 2, 3, 5)):
         label = f"{d} column" + "s" * (d > 1)
         mass.plot(tau, (2 * ndtr(3 / np.sqrt(tau)) - 1) ** d, color=COLOURS[k], label=label)

@@ -15,6 +15,7 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import consistency
 import defaults
 import matplotlib as mpl
 import overview
@@ -24,7 +25,12 @@ import mixwood
 
 DOCS = Path(__file__).resolve().parent.parent
 TARGET = DOCS / "_made"
-SCRIPTS = {"defaults": defaults, "overview": overview, "paper_sampler": paper_sampler}
+SCRIPTS = {
+    "consistency": consistency,
+    "defaults": defaults,
+    "overview": overview,
+    "paper_sampler": paper_sampler,
+}
 doctest.register_optionflag("NUMBER")  # pytest's own
 
 
