@@ -129,3 +129,19 @@ SELDOM = ("nggp-fixed-alpha", "finite-default")
 @pytest.fixture(params=[name for name in PRIORS if name not in SELDOM])
 def prior(request):
     return PRIORS[request.param]
+
+
+def pytest_collection_modifyitems(items):
+    """Leave two of three pairs of a family and a prior to the long runs; each has its turn."""
+    for item in items:
+        pair = [
+            list(names).index(item.callspec.params[fixture])
+            for fixture, names in (
+                ("family_case", FAMILIES),
+                ("fixed_case", FIXED),
+                ("prior", PRIORS),
+            )
+            if "callspec" in vars(item) and item.callspec.params.get(fixture) in names
+        ]
+        if len(pair) == 2 and sum(pair) % 3 > 0:
+            item.add_marker(pytest.mark.long)

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 import mixwood as mw
 from mixwood.reference import family_of
 from mixwood.reference.families import Family, dense
-from tests.conftest import PRIORS
+from tests.conftest import PRIORS, SELDOM
 
 # data for which many partitions are likely (else a wrong sampler may pass), with missing entries
 HOLE = np.nan
@@ -154,7 +154,13 @@ def small_case(request):
     return CASES[request.param]
 
 
-@pytest.fixture(params=list(PRIORS))
+# Those of SELDOM have their turn in `some_pair`.
+EACH_PRIOR = [
+    pytest.param(name, marks=pytest.mark.long) if name in SELDOM else name for name in PRIORS
+]
+
+
+@pytest.fixture(params=EACH_PRIOR)
 def small_prior(request):
     """Each prior, with fixed and with random parameters."""
     return PRIORS[request.param]

@@ -47,7 +47,7 @@ EACH_FAMILY = some(FAMILIES, ("gaussian", "multinomial"))
 
 @pytest.mark.parametrize("prior", EACH_PRIOR)
 def test_every_prior(prior, seed):
-    model = mw.Mixture(mw.Gaussian().resolve_standard(1), EVERY_PRIOR[prior])
+    model = mw.Mixture(mw.Gaussian(scale="data").resolve_standard(1), EVERY_PRIOR[prior])
     result = joint_distribution_test(model, 10, "gibbs", replicates=1200, rounds=4, seed=seed)
     assert result.passed(), result
 

@@ -245,10 +245,10 @@ def test_a_wrong_sampler_fails(wrong, run_twin, seed):
 
 
 def test_a_path_without_renormalization_fails(run_twin, seed, monkeypatch):
-    right = fit_of_twin(run_twin, TreeChain, (0, 8, 0), *CROSSED, 1000, seed)
+    right = fit_of_twin(run_twin, TreeChain, (0, 8, 0), *CROSSED, 500, seed)
     assert right.passed(), right
     monkeypatch.setattr(tree_sampler, "TwoSides", NotRenormalized)
-    wrong = fit_of_twin(run_twin, TreeChain, (0, 8, 0), *CROSSED, 2000, seed)
+    wrong = fit_of_twin(run_twin, TreeChain, (0, 8, 0), *CROSSED, 1000, seed)
     assert wrong.p_value < 1e-6, wrong
 
 

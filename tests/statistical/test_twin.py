@@ -105,7 +105,7 @@ def test_same_slices_at_every_width(assert_same_draws, likelihood, d, seed):
 @pytest.mark.parametrize("sampler", [mw.Gibbs(subset=6), mw.SplitMerge(subset=6)])
 def test_same_draws_of_a_subset(assert_same_draws, sampler, prior, seed):
     X = np.random.default_rng(seed).normal(size=(20, 2))
-    chains = both_chains(mw.Gaussian(), X, prior, seed, np.arange(20) // 3, sampler)
+    chains = both_chains(mw.Gaussian(scale="data"), X, prior, seed, np.arange(20) // 3, sampler)
     assert_same_draws(*chains, 30)
 
 

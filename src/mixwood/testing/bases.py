@@ -349,7 +349,7 @@ def _axis_of(law: Law) -> BoundedAxis:
     match law.distribution:
         case hyper.LogNormal(median, sd):
             # A narrow one leaves the density nearly normal: few points are enough.
-            deviations, parts = (8, 20) if sd > 0.2 else (6, 2)
+            deviations, parts = (8, 10) if sd > 0.2 else (6, 2)
             low = max(low, np.log(median) - deviations * sd)
             high = min(high, np.log(median) + deviations * sd)
             step = min(sd, 2.0) / parts
@@ -370,7 +370,7 @@ def _width(name: str, place: int, floor: float, tie_floor: float, in_logs: bool 
         low = np.maximum(max(floor, 1e-6), tie_floor * np.exp(-log_nu))
         return np.log(low), np.log(low + 30 * C0)
 
-    axis = bounded_axis(np.zeros_like, 0.0, 1.0, 1 / 320)
+    axis = bounded_axis(np.zeros_like, 0.0, 1.0, 1 / 160)
     return Own(name, place, axis, span, log_width_density, in_logs)
 
 

@@ -15,11 +15,6 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 3)) @ RNG.normal(size=(3, 3))
 
 
-def test_identities(family_case):
-    """Ratios, order, merging, forgetting: the shared test of every family."""
-    check_family(*family_case(18))
-
-
 def test_identities_notice_a_wrong_family(monkeypatch):
     """The shared test can fail: a twin whose marginals are off by a thousandth is found."""
     from mixwood.reference import families

@@ -11,7 +11,7 @@ from mixwood.testing import check_family, seed_of
 
 
 def test_every_family_obeys(family_case, request):
-    likelihood, X = family_case(30)
+    likelihood, X = family_case(18)
     check_family(likelihood, X, seed=seed_of(request.node.name))
 
 
