@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -56,7 +57,8 @@ Hyperprior hyperprior(const Law& law);
 std::unique_ptr<AnyFamily> bound_leaves(std::shared_ptr<ErasedFamily> leaves);
 
 // The sums of this many leaves, checked.
-LeafSums leaf_sums(std::size_t leaves, const Input<std::int64_t, 1>& sizes,
-                   const Input<double, 1>& log_apart, const Input<double, 1>& weights);
+LeafSums leaf_sums(std::size_t leaves, const Input<double, 1>& sizes,
+                   const Input<double, 1>& log_apart, const Input<double, 1>& weights,
+                   const std::optional<Input<std::uint8_t, 1>>& marks);
 
 }  // namespace mixwood::bindings

@@ -182,7 +182,9 @@ class Chain {
     add("parent", shape.parent);
     add("leaves", shape.leaves);
     add("first", shape.first);
-    add("size", shape.size);
+    std::vector<std::int64_t> whole(shape.size.size());
+    std::ranges::transform(shape.size, whole.begin(), [](double s) { return std::llround(s); });
+    add("size", whole);
     add("rows", shape.rows);
     add("log_marginal", *view.log_marginal);
     add("log_dissimilarity", *view.log_dissimilarity);
@@ -215,13 +217,13 @@ void bind_chain(nb::module_& m) {
   m.def(
       "update_parameters",
       [](const std::string& prior, Pair alpha, Pair sigma, Pair theta,
-         const std::array<double, 4>& values, std::vector<int> sizes, nb::object bit_generator,
+         const std::array<double, 4>& values, std::vector<double> sizes, nb::object bit_generator,
          const std::optional<Law>& gamma) {
         require(!sizes.empty() && *std::min_element(sizes.begin(), sizes.end()) > 0,
                 "sizes must be positive");
         Prior moved(prior_named(prior), hyperpriors(alpha, sigma, theta, gamma),
                     {values[0], values[1], values[2], values[3]});
-        const int n = std::accumulate(sizes.begin(), sizes.end(), 0);
+        const double n = std::accumulate(sizes.begin(), sizes.end(), 0.0);
         Stream random(bit_generator_of(bit_generator));
         moved.update({n, std::move(sizes)}, random);
         const PriorValues& now = moved.values();

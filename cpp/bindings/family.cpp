@@ -1,5 +1,8 @@
 // `Family`: the additive statistics, for tests, oracles and users' checks.
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "any_family.hpp"
 #include "bindings.hpp"
@@ -76,12 +79,16 @@ Result<double> log_predictive_table(const AnyFamily& family, const Statistics& s
 
 }  // namespace
 
-LeafSums leaf_sums(std::size_t leaves, const Input<std::int64_t, 1>& sizes,
-                   const Input<double, 1>& log_apart, const Input<double, 1>& weights) {
+LeafSums leaf_sums(std::size_t leaves, const Input<double, 1>& sizes,
+                   const Input<double, 1>& log_apart, const Input<double, 1>& weights,
+                   const std::optional<Input<std::uint8_t, 1>>& marks) {
   require(leaves > 0 && sizes.size() == leaves && log_apart.size() == leaves &&
-              weights.size() == leaves,
-          "sizes, log_apart and weights must have one entry per leaf");
-  return {as_span(sizes), as_span(log_apart), as_span(weights)};
+              weights.size() == leaves && (!marks || marks->size() == leaves),
+          "sizes, log_apart, weights and marks must have one entry per leaf");
+  LeafSums sums{as_span(sizes), as_span(log_apart), as_span(weights), {}};
+  if (marks) sums.marks = as_span(*marks);
+  for (const std::uint8_t mark : sums.marks) require(mark <= 1, "marks must be 0 or 1");
+  return sums;
 }
 
 void bind_families(nb::module_& m) {
@@ -164,20 +171,22 @@ void bind_families(nb::module_& m) {
           "log P(x_i) of every row, row constants left out.")
       .def(
           "leaves",
-          [](const AnyFamily& f, Input<double, 2> statistics, Rows sizes, Statistic log_apart,
-             Statistic weights) {
+          [](const AnyFamily& f, Input<double, 2> statistics, Statistic sizes, Statistic log_apart,
+             Statistic weights, std::optional<Input<std::uint8_t, 1>> marks) {
             require(statistics.shape(1) == static_cast<std::size_t>(f.statistic_size()),
                     "statistics must have the family's statistic_size columns");
             if (f.erased().is_weighted() || f.erased().is_sparse())
               throw nb::type_error("this family cannot have leaves of plain statistics");
             return bound_leaves(std::make_shared<Leaves>(
                 own_family(f.shared_erased()), as_span(statistics),
-                leaf_sums(statistics.shape(0), sizes, log_apart, weights)));
+                leaf_sums(statistics.shape(0), sizes, log_apart, weights, marks)));
           },
           nb::arg("statistics"), nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"),
-          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
-          nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(),
-          "The family of weighted leaves, each given by its statistic and sums.")
+          nb::arg("marks").none() = nb::none(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(),
+          nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(),
+          nb::keep_alive<0, 6>(),
+          "The family of weighted leaves, each given by its statistic and sums; no two leaves "
+          "with a mark of 1 are ever in one cluster.")
       .def(
           "cluster_statistics", &statistics_by_label, nb::arg("labels"),
           "The statistics of clusters 0 to K-1, one per row; rows of negative labels are left out.")

@@ -49,7 +49,7 @@ template <>
 struct Sampler<GibbsOptions> {
   static constexpr const char* name = "gibbs";
   static constexpr Compiled compiled = Compiled::per_family;
-  static constexpr bool takes_leaves = false;
+  static constexpr bool takes_leaves = true;
   template <Family F>
   using Chain = GibbsChain<F>;
 

@@ -95,8 +95,8 @@ def bind_family(
     family = X.bind() if isinstance(X, WeightedLeaves) else model.likelihood.bind(X)
     if isinstance(X, WeightedLeaves) and sampler is not None and not sampler.takes_leaves:
         raise TypeError(
-            f"sampler must be mw.Tree() for weighted leaves, got {sampler}: the others move rows "
-            "one by one"
+            "sampler must be mw.Tree() or mw.Gibbs() for weighted leaves, weights= and known=, "
+            f"got {sampler}, which moves single rows"
         )
     if sampler is not None and sampler.draws_parameters and not family.has_atoms:
         raise TypeError(

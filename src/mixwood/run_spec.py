@@ -11,12 +11,13 @@ import numpy as np
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import chain_seed
 from mixwood._support.versions import Versions
+from mixwood.likelihoods.known_labels import Collapsed, collapsed, in_words
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, log_constants
 from mixwood.model import Mixture
 from mixwood.samplers import Sampler, as_sampler
 
 if TYPE_CHECKING:
-    from mixwood._support.types import Data
+    from mixwood._support.types import Data, IntArray
     from mixwood.likelihoods.base import Likelihood
 
 __all__ = ["MOST_CHAINS", "RunInformation", "RunSpec", "draws_after"]
@@ -45,6 +46,7 @@ class RunInformation(Versions, total=False):
     seed: SeedInformation
     seconds: float
     structure: str
+    known: str
 
 
 def draws_after(iterations: int, warmup: int, thin: int) -> int:
@@ -66,6 +68,8 @@ class RunSpec:
         As the chains see them.
     names : tuple of str, optional
         The names of the columns of `data`.
+    known : array of shape (n,), optional
+        The known label of each item, from 0 on, -1 where unknown.
     sampler : Sampler
         Which moves the chains make.
     init : str or array of shape (n,)
@@ -94,6 +98,7 @@ class RunSpec:
     resolved: Likelihood
     data: Data | WeightedLeaves
     names: tuple[str, ...] | None = None
+    known: IntArray | None = None
     sampler: Sampler
     init: Any
     seed: np.random.SeedSequence
@@ -140,6 +145,16 @@ class RunSpec:
         return chain_seed(self.seed, number)
 
     @cached_property
+    def collapsed(self) -> Collapsed | None:
+        """The leaves that chains move where labels are known; None where they move the items."""
+        return None if self.known is None else collapsed(self.resolved, self.data, self.known)
+
+    @property
+    def moved(self) -> Data | WeightedLeaves:
+        """What the chains move: the items, those of known labels together."""
+        return self.data if self.collapsed is None else self.collapsed.leaves
+
+    @cached_property
     def log_constant(self) -> float:
         """What the core leaves out of the log joint: the constants of all rows."""
         return float(np.sum(log_constants(self.resolved, self.data)))
@@ -147,6 +162,7 @@ class RunSpec:
     @property
     def information(self) -> RunInformation:
         """What a posterior tells of how it was made, as far as this decides it."""
+        told: RunInformation = {} if self.known is None else {"known": in_words(self.known)}
         return {
             "sampler": repr(self.sampler),
             "draws": self.draws,
@@ -155,6 +171,7 @@ class RunSpec:
             "chains": self.chains,
             "init": self.init if isinstance(self.init, str) else "labels",
             "seed": {"entropy": self.seed.entropy, "spawn_key": list(self.seed.spawn_key)},
+            **told,
         }
 
     def __sizeof__(self) -> int:

@@ -16,12 +16,18 @@ class Sampler(ABC):
 
     #: what the core calls it
     name: ClassVar[str]
-    #: whether it moves weighted leaves; the others move rows one by one
+    #: whether it moves weighted leaves, hence weighted rows and rows of known labels; the others
+    #: move single rows
     takes_leaves: ClassVar[bool] = False
     #: whether it draws the parameters of the clusters, rather than integrating them out
     draws_parameters: ClassVar[bool] = False
     #: whether it grows a tree for each cluster, so that it starts quickest from single rows
     grows_clusters: ClassVar[bool] = False
+
+    @property
+    def joins_rows(self) -> bool:
+        """Whether it keeps near rows together that nobody asked it to."""
+        return False
 
     @property
     def start_leaves(self) -> int | None:
@@ -60,6 +66,7 @@ class Gibbs(Sampler):
     subset: int | None = None
 
     name: ClassVar[str] = "gibbs"
+    takes_leaves: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.subset is not None:
@@ -173,6 +180,11 @@ class Tree(Sampler):
                 whole_number(getattr(self, field), field, at_least=0)
         if self.max_leaves is not None:
             whole_number(self.max_leaves, "max_leaves", at_least=1)
+
+    @property
+    def joins_rows(self) -> bool:
+        """Where it has `max_leaves`."""
+        return self.max_leaves is not None
 
     @property
     def start_leaves(self) -> int | None:

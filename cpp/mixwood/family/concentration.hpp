@@ -28,7 +28,7 @@ class Concentration {
       if (counts[l] == 0) continue;
       total += counts[l];
       const auto n = static_cast<std::size_t>(counts[l]);
-      if (n >= most_common) {
+      if (n >= most_common || static_cast<double>(n) != counts[l]) {
         large_.push_back(counts[l]);
         continue;
       }

@@ -247,7 +247,7 @@ class DiagonalGaussian::Clusters
 
   // One size for all columns: one logarithm of the product of the ratios does for all of them.
   double complete_without(int slot, int b) {
-    const int size = static_cast<int>(statistic(slot)[0]);
+    const double size = statistic(slot)[0];
     double log_ratios = 0;
     double product = 1;
     for (int j = 0; j < d_; ++j) {
@@ -266,7 +266,7 @@ class DiagonalGaussian::Clusters
     double total = 0;
     for (int j = 0; j < d_; ++j) {
       if (!block_.present(j, b)) continue;
-      const int size = static_cast<int>(statistic(slot)[3 * j]);
+      const double size = statistic(slot)[3 * j];
       const double ratio = ratio_without(slot, j, b, size);
       if (!(ratio > 1e-6)) return score_without_slowly(slot, b);
       total += family_.size_step(j, size - 1) -
@@ -277,7 +277,7 @@ class DiagonalGaussian::Clusters
   }
 
   // 1 - s of one column; near 0 it has cancelled.
-  double ratio_without(int slot, int j, int b, int size) const {
+  double ratio_without(int slot, int j, int b, double size) const {
     const std::size_t at = static_cast<std::size_t>(slot) * d_ + j;
     const double difference = block_.value(j, b) - means_[at];
     const double weight = (family_.r(j) + size) / (family_.r(j) + (size - 1));
@@ -289,7 +289,7 @@ class DiagonalGaussian::Clusters
     base_sums_[slot] = log_scale_sums_[slot] = step_sums_[slot] = 0;
     for (int j = 0; j < d_; ++j, s += 3) {
       const std::size_t at = static_cast<std::size_t>(slot) * d_ + j;
-      const int size = static_cast<int>(s[0]);
+      const double size = s[0];
       const double kappa = family_.r(j) + s[0];
       // Statistics of other rows may lack entries where the rows that are scored have all.
       complete_ = complete_ && s[0] == statistic(slot)[0];

@@ -4,6 +4,7 @@
 // compiled for every family run on it; erased_of.hpp makes one of any family.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -19,23 +20,29 @@
 
 namespace mixwood {
 
-// The sums over the rows that each row stands for, one array each, kept by the caller.
+// The sums over the rows that each row stands for, one array each, kept by the caller. Sizes are
+// multiples of 2^-20, and all together below 2^31: so their sums are exact in whatever order, and a
+// cluster that has lost all its leaves has a size of 0.
 struct LeafSums {
-  std::span<const std::int64_t> sizes;  // how many rows
+  std::span<const double> sizes;        // how many rows
   std::span<const double> log_apart;    // sum of log P(x)
   std::span<const double> weights;      // as forests weigh their nodes
+  std::span<const std::uint8_t> marks;  // 1: no two such leaves are in one cluster; empty: none is
 };
 
 // How many rows all leaves stand for.
-inline int total_size(const LeafSums& sums) {
-  std::int64_t total = 0;
-  for (const std::int64_t size : sums.sizes) {
-    if (size < 1) throw std::invalid_argument("a leaf's size must be at least 1");
+inline double total_size(const LeafSums& sums) {
+  constexpr double unit = 1.0 / (1 << 20);
+  double total = 0;
+  for (const double size : sums.sizes) {
+    if (!(size > 0)) throw std::invalid_argument("a leaf's size must be positive");
     total += size;
-    if (total > std::numeric_limits<std::int32_t>::max())
+    if (!(total <= std::numeric_limits<std::int32_t>::max()))
       throw std::invalid_argument("the leaves must stand for fewer than 2^31 rows");
+    if (std::fmod(size, unit) != 0)
+      throw std::invalid_argument("a leaf's size must be a multiple of 2^-20");
   }
-  return static_cast<int>(total);
+  return total;
 }
 
 class ErasedClusters;
@@ -80,8 +87,9 @@ class ErasedFamily {
 
   // Weighted leaves: see WeightedFamily.
   bool is_weighted() const { return sums_.has_value(); }
-  int n_points() const { return n_points_; }
-  int row_size(int row) const { return sums_ ? static_cast<int>(sums_->sizes[row]) : 1; }
+  double n_points() const { return n_points_; }
+  double row_size(int row) const { return sums_ ? sums_->sizes[row] : 1; }
+  int row_marks(int row) const { return sums_ && !sums_->marks.empty() ? sums_->marks[row] : 0; }
   double row_log_apart(int row) const { return sums_ ? sums_->log_apart[row] : log_alone(row); }
 
   // Sparse statistics: see SparseFamily. Nobody asks where there are none.
@@ -127,7 +135,7 @@ class ErasedFamily {
  private:
   int n_rows_, statistic_size_;
   bool is_sparse_;
-  int n_points_;
+  double n_points_;
   std::optional<LeafSums> sums_;
 };
 

@@ -44,13 +44,14 @@ concept Family =
     };
 
 // A family whose rows may stand for many rows each (`is_weighted`): see leaves.hpp. Partitions and
-// trees over it count those.
+// trees over it count those. Sizes need not be whole, but sums of them are exact: see LeafSums.
 template <class F>
 concept WeightedFamily = Family<F> && requires(const F f, int row) {
   { f.is_weighted() } -> std::same_as<bool>;
-  { f.n_points() } -> std::same_as<int>;             // how many there are in all
-  { f.row_size(row) } -> std::same_as<int>;          // ... in one row
+  { f.n_points() } -> std::same_as<double>;          // how many there are in all
+  { f.row_size(row) } -> std::same_as<double>;       // ... in one row
   { f.row_log_apart(row) } -> std::same_as<double>;  // the sum of their log P(x)
+  { f.row_marks(row) } -> std::same_as<int>;         // 1 for a row that others of 1 stay apart from
 };
 
 template <Family F>
@@ -61,18 +62,25 @@ bool is_weighted(const F& family) {
     return false;
 }
 template <Family F>
-int n_points(const F& family) {
+double n_points(const F& family) {
   if constexpr (WeightedFamily<F>)
     return family.n_points();
   else
     return family.n_rows();
 }
 template <Family F>
-int row_size(const F& family, int row) {
+double row_size(const F& family, int row) {
   if constexpr (WeightedFamily<F>)
     return family.row_size(row);
   else
     return 1;
+}
+template <Family F>
+int row_marks(const F& family, int row) {
+  if constexpr (WeightedFamily<F>)
+    return family.row_marks(row);
+  else
+    return 0;
 }
 template <Family F>
 double row_log_apart(const F& family, int row) {

@@ -321,7 +321,7 @@ class Gaussian::Clusters : public RefreshedClusters<Gaussian, Gaussian::Clusters
 
   // With the row still inside: |Psi_-| = |Psi| (1 - s), s = kappa/(kappa-1) |L^-1 (x - mean)|^2.
   double score_without(int slot, int b) {
-    const int size = static_cast<int>(statistic(slot)[0]);
+    const double size = statistic(slot)[0];
     const double less = family_.r() + (size - 1);
     const double squared = quadratic_[static_cast<std::size_t>(slot) * block_rows + b];
     const double s = (family_.r() + size) / less * squared;
@@ -363,7 +363,7 @@ class Gaussian::Clusters : public RefreshedClusters<Gaussian, Gaussian::Clusters
 
   void refresh_terms(int slot) {
     const double* s = statistic(slot);
-    const int size = static_cast<int>(s[0]);
+    const double size = s[0];
     const double kappa = family_.r() + s[0];
     for (int j = 0; j < d_; ++j) mean(slot)[j] = s[1 + j] * s[0] / kappa;
     terms_[slot] = {

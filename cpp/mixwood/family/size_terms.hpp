@@ -1,5 +1,6 @@
 // A term of log P(X_c) that depends on the size of the cluster alone: a table for sizes up to the
-// number of rows, a formula for the larger ones that weighted leaves can have.
+// number of rows, a formula for the larger ones, and those that are not whole, that weighted leaves
+// can have.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,9 @@ class SizeTerms {
   double at(double size, Formula&& formula) const {
     if (!(size >= 0)) throw std::out_of_range("a statistic has a negative size");
     if (!(size < static_cast<double>(table_.size()))) return formula(size);
-    return table_.at(static_cast<std::size_t>(size),
+    const auto whole = static_cast<std::size_t>(size);
+    if (static_cast<double>(whole) != size) return formula(size);
+    return table_.at(whole,
                      [&](std::size_t any) { return formula(static_cast<double>(any)); });
   }
 

@@ -190,13 +190,13 @@ class SphericalGaussian::Clusters
 
   // As for Gaussian: psi_- = psi_n (1 - s), s = kappa/(kappa-1) |x - mean|^2 / psi_n.
   double score_without(int slot, int b) {
-    const int size = sizes_[slot];
+    const double size = sizes_[slot];
     const double less = family_.r() + (size - 1);
     const double squared = quadratic_[static_cast<std::size_t>(slot) * block_rows + b];
     const double s = (family_.r() + size) / less * squared / scales_[slot];
     if (!(1 - s > 1e-6)) return score_without_slowly(slot, b);  // cancels
     return family_.size_term(size) - family_.size_term(size - 1) - 0.5 * d_ * log_scales_[slot] +
-           0.5 * (family_.nu() + (size - 1.0) * d_) * std::log1p(-s);
+           0.5 * (family_.nu() + (size - 1) * d_) * std::log1p(-s);
   }
 
  private:
@@ -204,7 +204,7 @@ class SphericalGaussian::Clusters
 
   void refresh(int slot) {
     const double* s = statistic(slot);
-    const int size = static_cast<int>(s[0]);
+    const double size = s[0];
     const double kappa = family_.r() + s[0];
     sizes_[slot] = size;
     for (int j = 0; j < d_; ++j)
@@ -216,8 +216,7 @@ class SphericalGaussian::Clusters
         0.5 * (family_.nu() + (s[0] + 1) * d_), kappa / (kappa + 1) / scales_[slot]};
   }
 
-  std::vector<int> sizes_;
-  std::vector<double> means_, scales_, log_scales_, quadratic_;
+  std::vector<double> means_, sizes_, scales_, log_scales_, quadratic_;
   std::vector<StudentTerms> terms_;
   std::vector<double> origin_, nothing_;  // a mean of 0, and squares that nobody asks for
 };

@@ -61,7 +61,7 @@ class AnchoredSplitMerge {
   struct Side {
     std::vector<double> statistic;
     double log_marginal = 0;
-    int size = 0;
+    double size = 0;
     std::vector<int> nodes;  // what an accepted split will move
   };
   struct Waiting {
@@ -97,6 +97,9 @@ class AnchoredSplitMerge {
 
   void merge(GuidedState<F>& state, int node, int a, int b, double threshold, MoveReport& report) {
     ++report.proposed;
+    // Each has a marked row: together they would have two. All parts of a cluster that is allowed
+    // are allowed, so a split has no such case, and q is what it is without marks.
+    if (!state.partition.may_join(a, state.partition.marks(b))) return;
     const double gain = log_gain_of_merging(state, a, b);
     // q is at most 1: what is hopeless already need not be replayed (nor, below, to its end; the
     // report then gets a bound of log r).
@@ -134,7 +137,7 @@ class AnchoredSplitMerge {
     state.clusters.read(a, union_.data());
     state.clusters.read(b, other_.data());
     family_.merge(union_.data(), static_cast<const double*>(other_.data()));
-    const int size_a = state.partition.size(a), size_b = state.partition.size(b);
+    const double size_a = state.partition.size(a), size_b = state.partition.size(b);
     return state.log_kappa(size_a + size_b) + family_.log_marginal(union_.data()) -
            state.log_kappa(size_a) - state.clusters.log_marginal(a) - state.log_kappa(size_b) -
            state.clusters.log_marginal(b);
@@ -188,7 +191,7 @@ class AnchoredSplitMerge {
   // the sides would have.
   void fill_chances(GuidedState<F>& state, const Waiting& next, double* chances) {
     const int node = next.node;
-    const int size = state.tree->shape.size[node];
+    const double size = state.tree->shape.size[node];
     block_ = state.tree->blocks.of(node, scratch_);
     double gains[2];
     for (int s = 0; s < 2; ++s) {

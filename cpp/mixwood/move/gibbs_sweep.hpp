@@ -62,6 +62,7 @@ class GibbsSweep {
  private:
   static constexpr int stay = -1;
   static constexpr int fresh = -2;
+  static constexpr double never = -std::numeric_limits<double>::infinity();
 
   // A constant, unless the family is an erased one.
   static int block_of(const S& state) { return state.clusters.rows_at_once; }
@@ -87,6 +88,7 @@ class GibbsSweep {
   }
 
   void fill_weights(S& state, int row, int b) {
+    if (is_weighted(state.family)) return fill_leaf_weights(state, row, b);
     const auto& active = state.partition.active();
     const int block = block_of(state);
     weights_.resize(active.size() + 1);
@@ -94,11 +96,39 @@ class GibbsSweep {
       weights_[a] =
           log_joins_[active[a]] + scores_[static_cast<std::size_t>(active[a]) * block + b];
     const int own = state.partition.slot_of(row);
-    const int others = state.partition.size(own) - 1;
+    const double others = state.partition.size(own) - 1;
     weights_[state.partition.position(own)] =
-        others == 0 ? -std::numeric_limits<double>::infinity()
+        others == 0 ? never
                     : state.prior.log_join(others) + state.clusters.score_without(own, b);
     weights_.back() = state.prior.log_new() + log_alone(state, row, b);
+  }
+
+  // A row that stands for m: kappa(|c|+m, u)/kappa(|c|, u) P(x_i | X_c), and 0 where it and the
+  // cluster are marked (LeafSums); new: kappa(m, u) P(x_i).
+  void fill_leaf_weights(S& state, int row, int b) {
+    const auto& active = state.partition.active();
+    const int block = block_of(state);
+    const double size = row_size(state.family, row);
+    const int marks = row_marks(state.family, row);
+    weights_.resize(active.size() + 1);
+    for (std::size_t a = 0; a < active.size(); ++a) {
+      const double there = state.partition.size(active[a]);
+      weights_[a] = !state.partition.may_join(active[a], marks)
+                        ? never
+                        : state.prior.log_kappa(there + size) - state.prior.log_kappa(there) +
+                              scores_[static_cast<std::size_t>(active[a]) * block + b];
+    }
+    const int own = state.partition.slot_of(row);
+    const double there = state.partition.size(own);
+    weights_[state.partition.position(own)] =
+        there == size ? never
+                      : state.prior.log_kappa(there) - state.prior.log_kappa(there - size) +
+                            state.clusters.score_without(own, b);
+    weights_.back() = state.prior.log_kappa(size) + log_alone(state, row, b);
+  }
+
+  static bool is_alone(const S& state, int row, int own) {
+    return state.partition.size(own) == row_size(state.family, row);
   }
 
   // Where the row goes: a slot, or `stay`, or `fresh` for a new cluster.
@@ -112,14 +142,14 @@ class GibbsSweep {
           "prior");
     const int own = state.partition.slot_of(row);
     if (uncertainty_ != nullptr) learn(state, row, own);
-    if (choice == count - 1) return state.partition.size(own) == 1 ? stay : fresh;
+    if (choice == count - 1) return is_alone(state, row, own) ? stay : fresh;
     const int slot = state.partition.active()[choice];
     return slot == own ? stay : slot;
   }
 
   // `pick` has left the weights themselves where their logs were.
   void learn(const S& state, int row, int own) {
-    const bool alone = state.partition.size(own) == 1;
+    const bool alone = is_alone(state, row, own);
     const int stays = alone ? static_cast<int>(weights_.size()) - 1 : state.partition.position(own);
     add_to_mean((*uncertainty_)[row], chance_of_others(weights_, stays));
   }

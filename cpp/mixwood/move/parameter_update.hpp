@@ -25,7 +25,7 @@ class ParameterUpdate {
 
  private:
   const ClusterSizes& sizes_of(const Slots& partition) {
-    clusters_.n_rows = partition.n_rows();
+    clusters_.n_points = partition.n_points();
     clusters_.sizes.clear();
     for (const int slot : partition.active()) clusters_.sizes.push_back(partition.size(slot));
     return clusters_;

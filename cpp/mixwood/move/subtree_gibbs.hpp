@@ -5,7 +5,9 @@
 //
 // (c without the block). Which node is drawn does not depend on the partition, and the node is in
 // one cluster before and after: so the move leaves the posterior as it is. A node that is in
-// several clusters is left alone.
+// several clusters is left alone. Where rows are marked (LeafSums), a block with a marked row has
+// weight 0 for clusters that have another: the conditional of the posterior given that they stay
+// apart.
 #pragma once
 
 #include <limits>
@@ -53,21 +55,26 @@ class SubtreeGibbs {
  private:
   void fill_weights(GuidedState<F>& state, int node, int own, const Block<F>& block) {
     const auto& active = state.partition.active();
-    const int size = state.tree->shape.size[node];
+    const double size = state.tree->shape.size[node];
+    const int marks = state.tree->shape.marks[node];
     scores_.resize(state.partition.n_slots());
     block_scores_.score(state.clusters, block, active, scores_.data());
     weights_.resize(active.size() + 1);
     for (std::size_t a = 0; a < active.size(); ++a) {
-      const int there = state.partition.size(active[a]);
-      weights_[a] = scores_[active[a]] + state.log_kappa(there + size) - state.log_kappa(there);
+      const double there = state.partition.size(active[a]);
+      weights_[a] = state.partition.may_join(active[a], marks)
+                        ? scores_[active[a]] + state.log_kappa(there + size) - state.log_kappa(there)
+                        : never;
     }
-    const int there = state.partition.size(own);
+    const double there = state.partition.size(own);
     weights_[state.partition.position(own)] =
-        there == size ? -std::numeric_limits<double>::infinity()
+        there == size ? never
                       : state.log_kappa(there) - state.log_kappa(there - size) +
                             block_scores_.score_without(state.clusters, own, block);
     weights_.back() = state.log_kappa(size) + state.log_marginal(node, block);
   }
+
+  static constexpr double never = -std::numeric_limits<double>::infinity();
 
   const Kernels& kernels_ = kernels();
   BlockScores<F> block_scores_;

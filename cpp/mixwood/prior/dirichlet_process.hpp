@@ -41,7 +41,7 @@ struct DirichletProcess {
 
  private:
   static void draw_u(PriorValues& values, const ClusterSizes& clusters, Stream& random) {
-    const double above = random.log_gamma_draw(clusters.n_rows);
+    const double above = random.log_gamma_draw(clusters.n_points);
     values.log_u = above - random.log_gamma_draw(std::exp(values.log_alpha));
   }
 

@@ -46,7 +46,7 @@ struct FiniteMixture {
                     Stream& random) {
     // n / (gamma (K + rate)), which no mode is below: from far above, a slice would have no end.
     const double jumps = clusters.n_clusters() + std::exp(values.log_alpha);
-    values.log_u = std::log(clusters.n_rows) - std::log(-values.sigma * jumps);
+    values.log_u = std::log(clusters.n_points) - std::log(-values.sigma * jumps);
     slice_u(hyper, values, clusters, random);
   }
   static void update(const PriorHyper& hyper, PriorValues& values, const ClusterSizes& clusters,
@@ -66,7 +66,7 @@ struct FiniteMixture {
 
   static void slice_u(const PriorHyper& hyper, PriorValues& values, const ClusterSizes& clusters,
                       Stream& random) {
-    const double n = clusters.n_rows;
+    const double n = clusters.n_points;
     const double K = clusters.n_clusters();
     const double gamma = -values.sigma;
     auto log_density = [&](double v) {
@@ -87,7 +87,7 @@ struct FiniteMixture {
       const double gamma = std::exp(log_gamma_now);
       double total = -K * (log_gamma(gamma) + gamma * log_tau) +
                      log_mass_term(hyper, values.log_alpha, gamma * log_tau, K);
-      for (const int size : clusters.sizes) total += log_gamma(size + gamma);
+      for (const double size : clusters.sizes) total += log_gamma(size + gamma);
       return total;
     };
     const double log_now = std::log(-values.sigma);

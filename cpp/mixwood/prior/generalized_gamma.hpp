@@ -59,7 +59,7 @@ struct GeneralizedGamma {
 
   static void slice_u(const PriorHyper& hyper, PriorValues& values, const ClusterSizes& clusters,
                       Stream& random) {
-    const double n = clusters.n_rows;
+    const double n = clusters.n_points;
     const double K = clusters.n_clusters();
     const double sigma = values.sigma;
     auto log_density = [&](double v) {

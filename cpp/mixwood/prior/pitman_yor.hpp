@@ -50,8 +50,8 @@ struct PitmanYor {
                          Stream& random) {
     const double theta = values.theta;
     double minus_log_x = 0;
-    if (clusters.n_rows > 1) {
-      const double above = random.log_gamma_draw(clusters.n_rows - 1);
+    if (clusters.n_points > 1) {
+      const double above = random.log_gamma_draw(clusters.n_points - 1);
       minus_log_x = softplus(above - random.log_gamma_draw(theta + 1));
     }
     int ones = 0;
@@ -71,7 +71,7 @@ struct PitmanYor {
   }
 
   static void draw_mass(PriorValues& values, const ClusterSizes& clusters, Stream& random) {
-    const double above = random.log_gamma_draw(clusters.n_rows);
+    const double above = random.log_gamma_draw(clusters.n_points);
     values.log_u = above - random.log_gamma_draw(values.theta);
     values.log_alpha = random.log_gamma_draw(values.theta / values.sigma + clusters.n_clusters()) -
                        values.sigma * softplus(values.log_u);

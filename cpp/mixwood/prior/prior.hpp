@@ -33,7 +33,7 @@ class Prior {
   // u, at the start of a chain; and u and the parameters, given the partition.
   void start(const ClusterSizes& clusters, Stream& random) {
     PriorValues values = values_;
-    values.log_u = std::log(clusters.n_rows);
+    values.log_u = std::log(clusters.n_points);
     functions_->start(hyper_, values, clusters, random);
     set(values);
   }

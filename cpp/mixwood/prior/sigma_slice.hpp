@@ -20,7 +20,7 @@ double slice_sigma(const BetaHyper& hyper, double sigma, const ClusterSizes& clu
   auto log_density = [&](double at) {
     double total = (hyper.a - 1) * std::log(at) + (hyper.b - 1) * std::log1p(-at) -
                    clusters.n_clusters() * log_gamma(1 - at);
-    for (const int size : clusters.sizes) total += log_gamma(size - at);
+    for (const double size : clusters.sizes) total += log_gamma(size - at);
     return with_rest(total, at);
   };
   return std::max(slice_on_unit(sigma, log_density, random), smallest_sigma);

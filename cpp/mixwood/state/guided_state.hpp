@@ -79,13 +79,13 @@ struct GuidedState : ClusterState<F, TreePartition> {
       clusters.subtract(from, block);
   }
 
-  double log_kappa(int size) { return kappas_(prior, size); }
+  double log_kappa(double size) { return kappas_(prior, size); }
 
   // log P of the rows below a node, whose block is given: the tree knows it at the reference, which
   // a learned base measure leaves behind.
   double log_marginal(int node, const Block<F>& block) const {
     if (family.base_size() == 0) return tree->log_marginal[node];
-    if (tree->shape.size[node] == 1)
+    if (tree->shape.is_row(node))
       return family.log_alone(tree->shape.rows[tree->shape.first[node]]);
     return family.log_marginal(block);
   }
@@ -102,7 +102,7 @@ struct GuidedState : ClusterState<F, TreePartition> {
   }
 
   void add_piece(double* s, int piece) {
-    if (tree->shape.size[piece] == 1)
+    if (tree->shape.is_row(piece))
       family.observe(s, tree->shape.rows[tree->shape.first[piece]]);
     else
       family.merge(s, tree->blocks.of(piece, scratch_));

@@ -12,11 +12,15 @@ namespace mixwood {
 
 class Slots {
  public:
-  // How many rows are in the clusters; one that stands for many counts as many.
   int n_rows() const { return n_rows_; }
+  // How many rows are in the clusters if one that stands for many counts as many.
+  double n_points() const { return n_points_; }
   int n_clusters() const { return static_cast<int>(active_.size()); }
   int n_slots() const { return static_cast<int>(sizes_.size()); }
-  int size(int slot) const { return sizes_[slot]; }
+  double size(int slot) const { return sizes_[slot]; }
+  // Whether rows with so many marks, none of them in the cluster, may join it.
+  bool may_join(int slot, int marks) const { return marks_[slot] + marks <= 1; }
+  int marks(int slot) const { return marks_[slot]; }
   int position(int slot) const { return position_[slot]; }
   const std::vector<int>& active() const { return active_; }
 
@@ -26,6 +30,7 @@ class Slots {
     if (free_.empty()) {
       slot = n_slots();
       sizes_.push_back(0);
+      marks_.push_back(0);
       position_.push_back(0);
     } else {
       slot = free_.back();
@@ -47,22 +52,32 @@ class Slots {
   }
 
  protected:
-  void clear_slots(int n_rows) {
+  void clear_slots(int n_rows, double n_points) {
     n_rows_ = n_rows;
+    n_points_ = n_points;
     sizes_.clear();
+    marks_.clear();
     active_.clear();
     position_.clear();
     free_.clear();
   }
 
-  void add_size(int slot, int rows) { sizes_[slot] += rows; }
+  void add_size(int slot, double points, int marks) {
+    sizes_[slot] += points;
+    marks_[slot] += marks;
+  }
 
   // Renumbers the slots in list order, so that none is free; returns each old slot's new number.
   std::vector<int> renumber_slots() {
     std::vector<int> number = position_;
-    std::vector<int> sizes(active_.size());
-    for (std::size_t a = 0; a < active_.size(); ++a) sizes[a] = sizes_[active_[a]];
+    std::vector<double> sizes(active_.size());
+    std::vector<int> marks(active_.size());
+    for (std::size_t a = 0; a < active_.size(); ++a) {
+      sizes[a] = sizes_[active_[a]];
+      marks[a] = marks_[active_[a]];
+    }
     sizes_ = sizes;
+    marks_ = marks;
     position_.resize(active_.size());
     std::iota(position_.begin(), position_.end(), 0);
     active_ = position_;
@@ -80,6 +95,7 @@ class Slots {
     if constexpr (Archive::loading) {
       const std::size_t count = active_.size() + free_.size();
       sizes_.assign(count, 0);
+      marks_.assign(count, 0);
       position_.assign(count, 0);
       std::vector<char> seen(count, 0);
       for (const std::vector<int>* slots : {&active_, &free_})
@@ -102,11 +118,15 @@ class Slots {
     }
   }
 
-  // Debug: `counted` are the sizes counted afresh; throws where an invariant does not hold.
-  void check_slots(const std::vector<int>& counted) const {
+  // Debug: `counted` are the sizes and marks counted afresh; throws where an invariant does not
+  // hold.
+  void check_slots(const std::vector<double>& counted, const std::vector<int>& marked) const {
     if (counted != sizes_) throw std::logic_error("partition: sizes do not match the rows");
+    if (marked != marks_) throw std::logic_error("partition: marks do not match the rows");
+    for (const int marks : marks_)
+      if (marks > 1) throw std::logic_error("partition: rows that stay apart are together");
     std::size_t open_slots = 0;
-    for (const int size : sizes_) open_slots += size > 0;
+    for (const double size : sizes_) open_slots += size > 0;
     if (open_slots != active_.size() || active_.size() + free_.size() != sizes_.size())
       throw std::logic_error("partition: active and free slots do not add up");
     for (std::size_t a = 0; a < active_.size(); ++a)
@@ -116,7 +136,9 @@ class Slots {
 
  private:
   int n_rows_ = 0;
-  std::vector<int> sizes_;
+  double n_points_ = 0;
+  std::vector<double> sizes_;
+  std::vector<int> marks_;  // how many of a cluster's rows are marked: at most one
   std::vector<int> active_;
   std::vector<int> position_;
   std::vector<int> free_;

@@ -49,7 +49,7 @@ struct ClusterState {
 
   // log p(X, Pi, u | the prior's parameters), row constants left out.
   double log_joint() {
-    const double n = partition.n_rows();
+    const double n = partition.n_points();
     double total = (n - 1) * prior.values().log_u - prior.psi() - log_gamma(n);
     total -= prior.log_nonempty();
     for (const int slot : partition.active())
@@ -100,7 +100,7 @@ struct ClusterState {
 template <Family F>
 struct State : ClusterState<F, Partition> {
   State(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels)
-      : ClusterState<F, Partition>(the_family, the_prior, Partition(labels)) {
+      : ClusterState<F, Partition>(the_family, the_prior, Partition(labels, row_sums(the_family))) {
     rebuild();
   }
 

@@ -35,7 +35,7 @@ class TreePartition : public Slots {
         throw std::invalid_argument("labels must lie in 0..n-1");
     std::vector<int> slots(labels.begin(), labels.end());
     make_leaves_whole(slots);
-    clear_slots(shape_->size[0]);
+    clear_slots(shape_->n_rows(), shape_->size[0]);
     std::vector<int> slot_of_label(n, -1);
     for (int& slot : slots) {
       int& number = slot_of_label[slot];
@@ -44,7 +44,7 @@ class TreePartition : public Slots {
     }
     label_nodes(slots);
     for (const int slot : active())
-      each_piece(slot, [&](int piece) { add_size(slot, shape_->size[piece]); });
+      each_piece(slot, [&](int piece) { add_node(slot, piece); });
   }
 
   const TreeShape& shape() const { return *shape_; }
@@ -85,8 +85,8 @@ class TreePartition : public Slots {
       label_[shape_->parent[below]] = mixed;
     }
     std::fill(label_.begin() + node, label_.begin() + shape_->end(node), to);
-    add_size(from, -shape_->size[node]);
-    add_size(to, shape_->size[node]);
+    add_size(from, -shape_->size[node], -shape_->marks[node]);
+    add_node(to, node);
     while (shape_->parent[node] != TreeShape::none && label_[shape_->sibling(node)] == to) {
       unlink(shape_->sibling(node));
       node = shape_->parent[node];
@@ -142,11 +142,15 @@ class TreePartition : public Slots {
   // Debug: recounts everything and throws where an invariant does not hold.
   void check() const {
     const std::vector<int> slots = slots_of_rows();
-    std::vector<int> counted(n_slots(), 0);
+    std::vector<double> counted(n_slots(), 0);
+    std::vector<int> marked(n_slots(), 0);
     for (int node = 0; node < shape_->n_nodes(); ++node)
-      if (shape_->is_leaf(node))
-        counted.at(slots[shape_->rows[shape_->first[node]]]) += shape_->size[node];
-    check_slots(counted);
+      if (shape_->is_leaf(node)) {
+        const int slot = slots[shape_->rows[shape_->first[node]]];
+        counted.at(slot) += shape_->size[node];
+        marked.at(slot) += shape_->marks[node];
+      }
+    check_slots(counted, marked);
     for (int node = 0; node < shape_->n_nodes(); ++node) {
       const auto rows = shape_->rows_below(node);
       const int slot = slots[rows[0]];
@@ -164,6 +168,8 @@ class TreePartition : public Slots {
       throw std::logic_error("tree partition: a piece is not the highest pure node");
   }
 
+  void add_node(int slot, int node) { add_size(slot, shape_->size[node], shape_->marks[node]); }
+
   // Labels and lists from pieces that may be anything.
   void take_pieces(const Reader& a, const std::vector<int>& counts,
                    const std::vector<int>& pieces) {
@@ -173,7 +179,7 @@ class TreePartition : public Slots {
     previous_.assign(nodes, TreeShape::none);
     first_piece_.assign(n_slots(), TreeShape::none);
     std::size_t end = 0;
-    std::int64_t rows = 0;
+    double points = 0;
     for (std::size_t k = 0; k < counts.size(); ++k) {
       const std::size_t start = end;
       a.require(counts[k] >= 1 && static_cast<std::size_t>(counts[k]) <= pieces.size() - start,
@@ -187,11 +193,11 @@ class TreePartition : public Slots {
                   "two pieces overlap");
         std::fill(first, last, active()[k]);
         link(piece);
-        add_size(active()[k], shape_->size[piece]);
-        rows += shape_->size[piece];
+        add_node(active()[k], piece);
+        points += shape_->size[piece];
       }
     }
-    a.require(end == pieces.size() && rows == n_rows(), "the pieces are not all rows");
+    a.require(end == pieces.size() && points == n_points(), "the pieces are not all rows");
   }
 
   void make_leaves_whole(std::vector<int>& slots) const {

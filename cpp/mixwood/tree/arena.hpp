@@ -15,8 +15,8 @@ class Arena {
 
   std::vector<int> left, right, parent;
   std::vector<int> row;              // of a leaf of one row; else `inner` or `weighted`
-  std::vector<int> size;             // points below
   std::vector<int> place;            // of the statistic in the block; none where it is not stored
+  std::vector<double> size;          // points below
   std::vector<double> log_marginal;  // log P(X)
   std::vector<double> log_apart;     // the sum of log P(x) over the rows
   std::vector<double> log_one;       // log phi(h): all of it one cluster
@@ -26,8 +26,8 @@ class Arena {
     int node;
     if (free_.empty()) {
       node = static_cast<int>(left.size());
-      for (auto* values : {&left, &right, &parent, &row, &size, &place}) values->push_back(none);
-      for (auto* values : {&log_marginal, &log_apart, &log_one, &log_tree}) values->push_back(0);
+      for (auto* values : {&left, &right, &parent, &row, &place}) values->push_back(none);
+      for (auto* values : {&size, &log_marginal, &log_apart, &log_one, &log_tree}) values->push_back(0);
     } else {
       node = free_.back();
       free_.pop_back();
@@ -63,9 +63,9 @@ class Arena {
   // Asks the memory for what going down to the node will read: in large trees that is what takes
   // the time, so all of it is asked for at once.
   void prefetch(int node) const {
-    for (const auto* values : {&left, &right, &row, &size, &place})
+    for (const auto* values : {&left, &right, &row, &place})
       __builtin_prefetch(values->data() + node);
-    for (const auto* values : {&log_marginal, &log_apart, &log_one, &log_tree})
+    for (const auto* values : {&size, &log_marginal, &log_apart, &log_one, &log_tree})
       __builtin_prefetch(values->data() + node);
   }
 

@@ -80,7 +80,7 @@ class GreedyClustering {
         forest_.log_dissimilarity(other, node, forest_.log_marginal_of_union(other, item_));
     if (order_ == MergeOrder::published) return log_d;
     const auto& size = forest_.nodes().size;
-    return log_d / std::sqrt(static_cast<double>(size[other]) * size[node]);
+    return log_d / std::sqrt(size[other] * size[node]);
   }
 
   void remove(int k) {

@@ -48,7 +48,7 @@ class Collapse {
         for (const int node : nodes.bottom_up(root)) {
           if (forest_.n_leaves() <= max_leaves) return;
           if (!is_pair(node) || forest_.log_dissimilarity(node) > 0) continue;
-          if (nodes.size[node] > heaviest)
+          if (nodes.size[node] > static_cast<double>(heaviest))
             heavier_left = true;
           else
             collapse(node);

@@ -95,7 +95,7 @@ inline FlatSums leaf_sums(Forest& forest, int first, int last) {
   const int width = forest.family().statistic_size();
   each_leaf_of(forest, [&](int leaf, std::int32_t) {
     if (number >= first && number < last) {
-      sums.size.push_back(forest.nodes().size[leaf]);
+      sums.size.push_back(std::llround(forest.nodes().size[leaf]));
       sums.log_apart.push_back(forest.nodes().log_apart[leaf]);
       sums.weight.push_back(forest.weight(leaf));
       const double* s = forest.statistic(leaf);
@@ -129,7 +129,7 @@ inline FlatTree flatten(Forest& forest) {
     const bool leaf = nodes.is_leaf(node);
     flat.left.push_back(leaf ? Arena::none : number[nodes.left[node]]);
     flat.right.push_back(leaf ? Arena::none : number[nodes.right[node]]);
-    flat.size.push_back(nodes.size[node]);
+    flat.size.push_back(std::llround(nodes.size[node]));
     flat.row.push_back(nodes.row[node] >= 0 ? nodes.row[node] : -1);
     flat.log_marginal.push_back(nodes.log_marginal[node]);
     flat.log_one.push_back(nodes.log_one[node]);

@@ -79,7 +79,8 @@ class Forest : public NodeStatistics {
   // A copy of an inner node takes its place; the node itself is kept as it is.
   int put_copy_in_place(int node) {
     const int copy = nodes_.allocate(Arena::inner);
-    for (auto* links : {&nodes_.left, &nodes_.right, &nodes_.size}) (*links)[copy] = (*links)[node];
+    for (auto* links : {&nodes_.left, &nodes_.right}) (*links)[copy] = (*links)[node];
+    nodes_.size[copy] = nodes_.size[node];
     for (auto* logs : {&nodes_.log_marginal, &nodes_.log_apart, &nodes_.log_one, &nodes_.log_tree})
       (*logs)[copy] = (*logs)[node];
     weigh_copy(copy, node);
@@ -185,7 +186,7 @@ class Forest : public NodeStatistics {
   }
 
  private:
-  double log_kappa(int size) { return kappas_(prior_, size); }
+  double log_kappa(double size) { return kappas_(prior_, size); }
 
   Prior prior_;
   KappaTable kappas_{1 << 16};  // few nodes are larger

@@ -63,8 +63,7 @@ class ForestCheck {
     const Arena& nodes = forest.nodes();
     const ErasedFamily& family = forest.family();
     std::vector<double> statistic(family.statistic_size());
-    int size = 0;
-    double apart = 0, below = 0;
+    double size = 0, apart = 0, below = 0;
     nodes.each_leaf(node, [&](int leaf) {
       size += nodes.size[leaf];
       apart += nodes.log_apart[leaf];

@@ -46,6 +46,7 @@ struct GuideLayout {
 
 template <Family F>
 std::shared_ptr<const GuideTree<F>> plant(const F& family, GuideLayout layout) {
+  layout.shape.set_marks([&](int row) { return row_marks(family, row); });
   auto tree = std::make_shared<GuideTree<F>>(family, std::move(layout.shape));
   tree->log_marginal = std::move(layout.log_marginal);
   tree->log_dissimilarity = std::move(layout.log_dissimilarity);
@@ -62,7 +63,8 @@ GuideLayout one_leaf(const F& family) {
                   .first = {0},
                   .size = {n_points(family)},
                   .rows = std::vector<int>(n_rows),
-                  .leaf_of_row = std::vector<int>(n_rows, 0)};
+                  .leaf_of_row = std::vector<int>(n_rows, 0),
+                  .marks = {}};
   std::iota(shape.rows.begin(), shape.rows.end(), 0);
   return {std::move(shape), {0.0}, {-std::numeric_limits<double>::infinity()}};
 }

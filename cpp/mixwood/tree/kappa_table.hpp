@@ -11,19 +11,21 @@ namespace mixwood {
 
 class KappaTable {
  public:
-  // Sizes from `largest` on are computed each time.
+  // Sizes from `largest` on, and those that are not whole, are computed each time.
   explicit KappaTable(int largest) : largest_(largest) {}
 
-  double operator()(const Prior& prior, int size) {
+  double operator()(const Prior& prior, double size) {
     if (!same(prior)) {
       log_tau_ = prior.log_tau();
       kernel_ = prior.kernel();
       known_.clear();
     }
-    if (size >= largest_) return prior.log_kappa(size);
+    if (!(size < largest_)) return prior.log_kappa(size);
+    const int whole = static_cast<int>(size);
+    if (whole != size) return prior.log_kappa(size);
     if (known_.empty()) known_.push_back(0);  // nobody asks for kappa(0)
-    while (static_cast<int>(known_.size()) <= size) known_.push_back(next(prior));
-    return known_[size];
+    while (static_cast<int>(known_.size()) <= whole) known_.push_back(next(prior));
+    return known_[whole];
   }
 
  private:

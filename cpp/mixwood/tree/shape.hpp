@@ -17,9 +17,10 @@ struct TreeShape {
   std::vector<int> parent;
   std::vector<int> leaves;  // below, or 1 for a leaf
   std::vector<int> first;   // of the rows below, as a place in `rows`
-  std::vector<int> size;    // of the rows below: more than 1 for a weighted leaf
+  std::vector<double> size;  // of the rows below: more than 1 for a weighted leaf
   std::vector<int> rows;
   std::vector<int> leaf_of_row;
+  std::vector<int> marks;  // of the rows below: see LeafSums
 
   int n_nodes() const { return static_cast<int>(parent.size()); }
   int n_rows() const { return static_cast<int>(rows.size()); }
@@ -37,6 +38,9 @@ struct TreeShape {
     return std::span<const int>(rows).subspan(first[node], last - first[node]);
   }
 
+  // Whether it is a leaf of one row, which may stand for many.
+  bool is_row(int node) const { return is_leaf(node) && rows_below(node).size() == 1; }
+
   // The rows, and of every node how many of them it has if it is a leaf, or 0: the rest follows.
   template <class Archive>
   void archive(Archive& a, int n) {
@@ -49,19 +53,28 @@ struct TreeShape {
     if constexpr (Archive::loading) make_from(a, in_leaf);
   }
 
-  // Sizes of all nodes, given those of the rows.
+  // Sizes and marks of all nodes, given those of the rows.
   template <class SizeOf>
   void set_sizes(SizeOf&& size_of) {
-    size.assign(parent.size(), 0);
-    for (int node = n_nodes() - 1; node >= 0; --node) {
-      if (is_leaf(node))
-        for (const int row : rows_below(node)) size[node] += size_of(row);
-      else
-        size[node] = size[left(node)] + size[right(node)];
-    }
+    add_up(size, size_of);
+  }
+  template <class MarksOf>
+  void set_marks(MarksOf&& marks_of) {
+    add_up(marks, marks_of);
   }
 
  private:
+  template <class T, class Of>
+  void add_up(std::vector<T>& sums, Of&& of) const {
+    sums.assign(parent.size(), 0);
+    for (int node = n_nodes() - 1; node >= 0; --node) {
+      if (is_leaf(node))
+        for (const int row : rows_below(node)) sums[node] += of(row);
+      else
+        sums[node] = sums[left(node)] + sums[right(node)];
+    }
+  }
+
   // Depth first, a node that is not a leaf is followed by its two subtrees.
   void make_from(const Reader& a, const std::vector<int>& in_leaf) {
     const int nodes = static_cast<int>(in_leaf.size());

@@ -41,7 +41,7 @@ class SparseNodeBlocks {
 
   // The block may live in `scratch`.
   CountBlock of(int node, Scratch& scratch) const {
-    if (shape_.size[node] == 1) return family_.block_of_row(shape_.rows[shape_.first[node]]);
+    if (shape_.is_row(node)) return family_.block_of_row(shape_.rows[shape_.first[node]]);
     if (start_[node] < 0) gather(node, scratch);
     if (start_[node] < 0) return count_block(scratch.words, scratch.counts);
     const auto start = static_cast<std::size_t>(start_[node]);
@@ -76,7 +76,7 @@ class SparseNodeBlocks {
     }
   }
 
-  bool is_at_hand(int node) const { return shape_.size[node] == 1 || start_[node] >= 0; }
+  bool is_at_hand(int node) const { return shape_.is_row(node) || start_[node] >= 0; }
 
   const F& family_;
   const TreeShape& shape_;

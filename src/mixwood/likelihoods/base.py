@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixwood._support.checks import shown
 from mixwood._support.params import Settable
@@ -86,6 +87,11 @@ class Likelihood(Settable, ABC):
 
     #: whether most entries of a cluster's statistic are zeros, so that it is kept sparse
     sparse_statistics: ClassVar[bool] = False
+
+    @property
+    def counts_whole_rows(self) -> bool:
+        """Whether rows may weigh whole numbers only: the core has tables of what is counted."""
+        return self.has_row_totals
 
     @property
     def is_open(self) -> bool:
@@ -199,11 +205,16 @@ class Likelihood(Settable, ABC):
         """Return the compiled family over the rows of checked `X`; parameters must be explicit."""
 
     def bind_leaves(
-        self, statistics: Data, sizes: IntArray, log_apart: FloatArray, weights: FloatArray
+        self,
+        statistics: Data,
+        sizes: FloatArray,
+        log_apart: FloatArray,
+        weights: FloatArray,
+        marks: NDArray[np.uint8] | None = None,
     ) -> _core.Family:
         """Return the compiled family over weighted leaves; see `mixwood.WeightedLeaves`."""
         without_rows = self.bind(self.no_rows(self.width or 0))
-        return without_rows.leaves(np.asarray(statistics), sizes, log_apart, weights)
+        return without_rows.leaves(np.asarray(statistics), sizes, log_apart, weights, marks)
 
     @abstractmethod
     def row_constants(self, X: Data) -> FloatArray:
@@ -213,6 +224,11 @@ class Likelihood(Settable, ABC):
     def statistic_size(self) -> int:
         """How many numbers the additive statistic of a cluster has; parameters explicit."""
         raise self._cannot_draw()
+
+    @property
+    def means_in_statistic(self) -> NDArray[np.bool_]:
+        """Which entries of the statistic are means; the others are sums. Parameters explicit."""
+        return np.zeros(self.statistic_size, dtype=np.bool_)
 
     @property
     def work(self) -> int:

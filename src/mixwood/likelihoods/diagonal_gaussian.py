@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
@@ -263,6 +264,11 @@ class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
     def statistic_size(self) -> int:
         """For each column the size, the mean and the scatter."""
         return 3 * len(self.centre)
+
+    @property
+    def means_in_statistic(self) -> NDArray[np.bool_]:
+        """The mean of each column."""
+        return np.arange(self.statistic_size) % 3 == 1
 
     def draw_parameters(
         self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
@@ -271,6 +272,12 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
         """The size, the mean and a triangle of the scatter."""
         d = len(self.centre)
         return 1 + d + d * (d + 1) // 2
+
+    @property
+    def means_in_statistic(self) -> NDArray[np.bool_]:
+        """The mean."""
+        place = np.arange(self.statistic_size)
+        return (place >= 1) & (place <= len(self.centre))
 
     @property
     def work(self) -> int:

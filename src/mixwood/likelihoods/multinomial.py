@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixwood._support.checks import whole_number
 from mixwood._support.gamma_draws import dirichlet_draws
@@ -115,7 +116,12 @@ class Multinomial(Likelihood):
         )
 
     def bind_leaves(
-        self, statistics: Data, sizes: IntArray, log_apart: FloatArray, weights: FloatArray
+        self,
+        statistics: Data,
+        sizes: FloatArray,
+        log_apart: FloatArray,
+        weights: FloatArray,
+        marks: NDArray[np.uint8] | None = None,
     ) -> _core.Family:
         """Return the compiled family over weighted leaves, of which the word totals are given."""
         from mixwood import _core
@@ -131,6 +137,7 @@ class Multinomial(Likelihood):
             log_apart,
             weights,
             **law_argument(self.beta),
+            marks=marks,
         )
 
     def row_constants(self, X: Data) -> FloatArray:

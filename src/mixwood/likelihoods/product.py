@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
@@ -340,6 +341,16 @@ class Product(Likelihood):
     def statistic_size(self) -> int:
         """The parts' statistics, one after the other."""
         return sum(part.statistic_size for part in self.parts.values())
+
+    @property
+    def means_in_statistic(self) -> NDArray[np.bool_]:
+        """The parts' means."""
+        return np.concatenate([part.means_in_statistic for part in self.parts.values()])
+
+    @property
+    def counts_whole_rows(self) -> bool:
+        """Whether one of the parts does."""
+        return any(part.counts_whole_rows for part in self.parts.values())
 
     @property
     def work(self) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixwood._support.checks import positive_number, shown
 from mixwood._support.types import Data, FloatArray, IntArray
@@ -218,6 +219,12 @@ class SphericalGaussian(LearnsVariances, Likelihood):
     def statistic_size(self) -> int:
         """The size, the mean and the scatter about it."""
         return int(self.mean.shape[0]) + 2
+
+    @property
+    def means_in_statistic(self) -> NDArray[np.bool_]:
+        """The mean."""
+        place = np.arange(self.statistic_size)
+        return (place >= 1) & (place < self.statistic_size - 1)
 
     def draw_parameters(
         self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None

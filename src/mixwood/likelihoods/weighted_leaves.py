@@ -27,6 +27,7 @@ __all__ = [
     "item_sizes",
     "joined",
     "log_constants",
+    "n_points",
     "names_in",
     "read_data",
 ]
@@ -44,8 +45,9 @@ class WeightedLeaves:
     ----------
     likelihood : Likelihood
         That of the rows, with every parameter explicit.
-    sizes : int64 array of shape (m,)
-        How many rows each leaf stands for.
+    sizes : array of shape (m,)
+        How many rows each leaf stands for: whole numbers, or weights of rows that need not be
+        whole, which are then rounded to multiples of ``2**-20``, so that sums of them are exact.
     log_constants : array of shape (m,)
         The sums of the rows' constants, which the compiled family leaves out of densities.
     log_apart : array of shape (m,)
@@ -55,6 +57,8 @@ class WeightedLeaves:
         What the rows weigh when trees are to have similar leaves.
     statistics : array of shape (m, s), or csr_array of shape (m, V) for `Multinomial`
         The sufficient statistics of the rows; of `Multinomial` the totals of the words.
+    apart : bool array of shape (m,), optional
+        Leaves that are to be in clusters of their own: no two of them are ever in one.
     leaf_of_row : int32 array of shape (n,), optional
         The leaf of each row, in the order in which the rows came; None where it is not here.
         A posterior keeps the leaves without it.
@@ -71,21 +75,24 @@ class WeightedLeaves:
     """
 
     likelihood: Likelihood
-    sizes: IntArray
+    sizes: IntArray | FloatArray
     log_constants: FloatArray
     log_apart: FloatArray
     weights: FloatArray
     statistics: Data
     leaf_of_row: NDArray[np.int32] | None = None
+    apart: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.likelihood, Likelihood) or self.likelihood.width is None:
             raise ValueError(
                 f"likelihood must be one with explicit parameters, got {self.likelihood}"
             )
-        object.__setattr__(self, "sizes", _frozen(self.sizes, np.int64))
-        if self.sizes.ndim != 1 or self.n_leaves == 0 or self.sizes.min() < 1:
-            raise ValueError("sizes must be whole numbers from 1 on, one per leaf, at least one")
+        object.__setattr__(self, "sizes", _frozen_sizes(self.sizes))
+        if self.apart is not None:
+            object.__setattr__(self, "apart", _frozen(self.apart, np.bool_))
+            if self.apart.shape != (self.n_leaves,):
+                raise ValueError(f"apart must be {self.n_leaves} yes or no, one per leaf")
         for name in ("log_constants", "log_apart", "weights"):
             values = _frozen(getattr(self, name), np.float64)
             if values.shape != (self.n_leaves,) or not np.all(np.isfinite(values)):
@@ -118,8 +125,8 @@ class WeightedLeaves:
 
     @property
     def n_items(self) -> int:
-        """How many rows they stand for."""
-        return int(self.sizes.sum())
+        """How many rows they stand for, rounded."""
+        return round(float(self.sizes.sum()))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -136,8 +143,9 @@ class WeightedLeaves:
 
     def bind(self) -> _core.Family:
         """Return the compiled family over the leaves."""
-        sums = (self.sizes, self.log_apart, self.weights)
-        return self.likelihood.bind_leaves(self.statistics, *sums)
+        sums = (self.sizes.astype(np.float64), self.log_apart, self.weights)
+        marks = None if self.apart is None else self.apart.astype(np.uint8)
+        return self.likelihood.bind_leaves(self.statistics, *sums, marks)
 
     def __repr__(self) -> str:
         return (
@@ -154,6 +162,22 @@ def _frozen(values: Any, dtype: type) -> NDArray[Any]:
         array = array.copy()
         array.flags.writeable = False
     return array
+
+
+#: Sizes that are not whole are multiples of one over this.
+PARTS_OF_ONE = 2**20
+
+
+def _frozen_sizes(given: Any) -> NDArray[Any]:
+    """Return sizes, checked: whole numbers where all are, else multiples of ``2**-20``."""
+    sizes = np.asarray(given)
+    if sizes.ndim != 1 or len(sizes) == 0 or sizes.dtype.kind not in "iuf":
+        raise ValueError("sizes must be numbers, one per leaf, at least one")
+    if not (np.all(np.isfinite(sizes)) and sizes.min() * PARTS_OF_ONE >= 1):
+        raise ValueError("sizes must be positive, at least a millionth")
+    if np.all(sizes == np.floor(sizes)):
+        return _frozen(sizes, np.int64)
+    return _frozen(np.rint(sizes * PARTS_OF_ONE) / PARTS_OF_ONE, np.float64)
 
 
 def joined(parts: Sequence[WeightedLeaves]) -> WeightedLeaves:
@@ -199,8 +223,8 @@ def names_in(likelihood: Likelihood, X: Any) -> tuple[str, ...] | None:
     return likelihood.own_names()
 
 
-def item_sizes(X: Data | WeightedLeaves) -> IntArray:
-    """Return how many rows each item stands for: 1, but for leaves.
+def item_sizes(X: Data | WeightedLeaves) -> IntArray | FloatArray:
+    """Return how many rows each item stands for: 1, but for leaves; real where one is.
 
     Examples
     --------
@@ -208,6 +232,11 @@ def item_sizes(X: Data | WeightedLeaves) -> IntArray:
     array([1, 1])
     """
     return X.sizes if isinstance(X, WeightedLeaves) else np.ones(X.shape[0], dtype=np.int64)
+
+
+def n_points(X: Data | WeightedLeaves) -> int:
+    """Return how many rows all items stand for, rounded, at least 1."""
+    return max(1, round(float(item_sizes(X).sum())))
 
 
 def log_constants(likelihood: Likelihood, X: Data | WeightedLeaves) -> FloatArray:
@@ -226,4 +255,5 @@ def chosen_items(X: Data | WeightedLeaves, items: IntArray) -> Data | WeightedLe
         X.log_apart[items],
         X.weights[items],
         X.statistics[items],
+        apart=None if X.apart is None else X.apart[items],
     )

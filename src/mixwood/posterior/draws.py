@@ -68,6 +68,9 @@ class Draws:
         Whether the items are weighted leaves: to be told where `X` is not kept.
     bases : array of shape (chain, draw, base_size), optional
         The draws of a learned base measure, as the core has them; `base` tells them by name.
+    known : int array of shape (n,), optional
+        The labels that were known, from 0 on, -1 where unknown: items of one label are together
+        in every draw, those of different labels apart.
 
     Examples
     --------
@@ -97,6 +100,7 @@ class Draws:
     columns: tuple[str, ...] | None = None
     of_leaves: bool = False
     bases: FloatArray | None = None
+    known: IntArray | None = None
 
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels)
@@ -120,6 +124,13 @@ class Draws:
         kept = {name: self._draws(self.parameters[name], name) for name in wanted}
         object.__setattr__(self, "parameters", kept)
         self._check_bases()
+        if self.known is not None:
+            object.__setattr__(self, "known", _read_only(self.known, np.int64))
+            if self.known.shape != (self.n_items,):
+                raise ValueError(
+                    f"known must have {self.n_items} labels, one per item, got shape "
+                    f"{self.known.shape}"
+                )
         if self.X is not None:
             object.__setattr__(self, "of_leaves", isinstance(self.X, WeightedLeaves))
         if self.X is not None and self.X.shape[0] != self.n_items:
@@ -169,8 +180,11 @@ class Draws:
         return int(self.labels.shape[2])
 
     @cached_property
-    def item_sizes(self) -> NDArray[np.int64]:
-        """How many rows each item stands for, shape (n_items,): 1, but for weighted leaves."""
+    def item_sizes(self) -> IntArray | FloatArray:
+        """How many rows each item stands for, shape (n_items,): 1, but for weighted items.
+
+        Whole numbers, unless weights were given that are not.
+        """
         if self.of_leaves:
             return item_sizes(self.data_for("counting the rows of leaves"))
         return np.ones(self.n_items, dtype=np.int64)

@@ -158,6 +158,19 @@ class Prior(Settable, ABC):
             values[slot] = start[name] if slot == "alpha" else self.to_core(name, start[name])
         return {"prior": self.kernel, **laws, "start": values}
 
+    @property
+    def largest_discount(self) -> float:
+        """The largest that ``sigma`` can be: ``kappa(k, u)`` is finite for ``k > sigma`` only.
+
+        Examples
+        --------
+        >>> from mixwood.priors import DirichletProcess, NGGP
+        >>> DirichletProcess().largest_discount, NGGP(sigma=0.3).largest_discount
+        (0.0, 0.3)
+        """
+        sigma = getattr(self, "sigma", 0.0)
+        return sigma if isinstance(sigma, float) else 1.0
+
     # --- the random measure given the values
 
     @abstractmethod

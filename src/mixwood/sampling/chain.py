@@ -17,6 +17,8 @@ from mixwood.sampling.sinks import Sink, room_for_scalars
 from mixwood.store.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mixwood import _core
 
 __all__ = ["ChainResult", "RunningChain"]
@@ -76,14 +78,15 @@ class RunningChain:
         before = sink.checkpoint
         self._began = began - (0.0 if before is None else before.seconds)
         self._stopped = self._cut = False
-        self._labels = np.empty((sink.label_rows, spec.items), dtype=np.int32)
+        self._labels = np.empty((sink.label_rows, int(spec.moved.shape[0])), dtype=np.int32)
         self._values = room_for_scalars(sink.scalar_rows, spec.base_size)
         # The draws that the blocks begin with. What is in a block that is not full is written
         # again with more: it must be here.
         self._first = self.n_draws // sink.label_rows * sink.label_rows
         self._first_scalar = self.n_draws // sink.scalar_rows * sink.scalar_rows
         if self.n_draws > self._first:
-            self._labels[: self.n_draws - self._first] = sink.read_labels(self._first, self.n_draws)
+            before_them = sink.read_labels(self._first, self.n_draws)
+            self._labels[: self.n_draws - self._first] = self._of_moved(before_them)
         if self.n_draws > self._first_scalar:
             for name, values in sink.read_scalars(self._first_scalar, self.n_draws).items():
                 self._values[name][: len(values)] = values
@@ -144,9 +147,19 @@ class RunningChain:
             self.iterations = self._chain.iterations
             self._stopped = True
 
+    def _of_items(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the labels of the items from those of what the chain moves."""
+        collapsed = self._spec.collapsed
+        return labels if collapsed is None else labels[:, collapsed.leaf_of_row]
+
+    def _of_moved(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Return the labels of what the chain moves from those of the items."""
+        collapsed = self._spec.collapsed
+        return labels if collapsed is None else labels[:, collapsed.first_rows]
+
     def _write_full_blocks(self) -> None:
         if self.n_draws - self._first == len(self._labels):
-            self._sink.write_labels(self._first, self._labels)
+            self._sink.write_labels(self._first, self._of_items(self._labels))
             self._first = self.n_draws
         if self.n_draws - self._first_scalar == self._sink.scalar_rows:
             self._sink.write_scalars(self._first_scalar, self._values)
@@ -156,7 +169,7 @@ class RunningChain:
         """Hand over the blocks that are not full, too, and let all draws count."""
         count, scalars = self.n_draws - self._first, self.n_draws - self._first_scalar
         if count > 0:
-            self._sink.write_labels(self._first, self._labels[:count])
+            self._sink.write_labels(self._first, self._of_items(self._labels[:count]))
         if scalars > 0:
             values = {name: array[:scalars] for name, array in self._values.items()}
             self._sink.write_scalars(self._first_scalar, values)

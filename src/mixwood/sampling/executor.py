@@ -19,7 +19,7 @@ from mixwood.run_spec import RunSpec
 from mixwood.sampling.chain import ChainResult, RunningChain
 from mixwood.sampling.progress import Progress
 from mixwood.sampling.sinks import MemorySink, Sink, memory_sinks
-from mixwood.sampling.starting_point import starting_point
+from mixwood.sampling.starting_point import kept_together, starting_point
 from mixwood.store.chain_store import ChainStore
 from mixwood.store.checkpoint import Checkpoint
 
@@ -93,7 +93,7 @@ def _on_joblib(
 def _run_alone(job: Job, number: int, folder: Path | None) -> tuple[MemorySink | None, ChainResult]:
     """Run one chain in this process, its time limit counted from here."""
     deadline = job.deadline()
-    family = bind_family(job.spec.explicit, job.spec.data, job.spec.sampler)
+    family = bind_family(job.spec.explicit, job.spec.moved, job.spec.sampler)
     memory = None
     sink: Sink
     if folder is None:
@@ -131,7 +131,7 @@ def _load(
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     try:
         chain, stream = load_chain(
-            spec.explicit, spec.data, spec.sampler, family, state=saved.state, random=saved.random
+            spec.explicit, spec.moved, spec.sampler, family, state=saved.state, random=saved.random
         )
         if chain.iterations != saved.iterations:
             raise ValueError(f"its state is that of iteration {chain.iterations}")
@@ -146,8 +146,11 @@ def _start_anew(
     seed = spec.chain_seed(number)
     stream = np.random.PCG64(seed)
     limit = spec.sampler.start_leaves
-    start = starting_point(spec.init, spec.explicit, spec.data, family, seed, limit)
-    chain = make_chain(spec.explicit, spec.data, start.labels, stream, spec.sampler, start.family)
+    items = family if spec.collapsed is None else bind_family(spec.explicit, spec.data)
+    start = starting_point(spec.init, spec.explicit, spec.data, items, seed, limit)
+    if spec.collapsed is not None and spec.known is not None:
+        start = kept_together(start, family, spec.known, spec.collapsed)
+    chain = make_chain(spec.explicit, spec.moved, start.labels, stream, spec.sampler, start.family)
     return chain, stream
 
 
@@ -160,7 +163,7 @@ def _run_in_threads(
     """
     workers = min(thread_count(job.n_jobs), len(numbers))
     deadline = job.deadline()
-    family = bind_family(job.spec.explicit, job.spec.data, job.spec.sampler)
+    family = bind_family(job.spec.explicit, job.spec.moved, job.spec.sampler)
     started: list[RunningChain] = []
 
     def start(number: int) -> RunningChain:

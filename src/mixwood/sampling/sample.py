@@ -20,9 +20,12 @@ from mixwood.core import bind_family
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.dependence import warn_of_left_out
+from mixwood.likelihoods.known_labels import checked_known, kept_by
+from mixwood.likelihoods.row_weights import checked_weights, weighted_rows
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, names_in, read_data
 from mixwood.model import Mixture
 from mixwood.posterior.posterior import Posterior
+from mixwood.priors import Prior
 from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec
 from mixwood.samplers import Sampler, Tree, as_sampler
 from mixwood.sampling.executor import Job, run_in_memory
@@ -49,6 +52,9 @@ def sample(
     n_jobs: int | None = None,
     store: str | PathLike[str] | None = None,
     progress: bool = True,
+    *,
+    weights: Any = None,
+    known: Any = None,
 ) -> Posterior:
     """Draw partitions of the rows of `X` from their posterior.
 
@@ -88,10 +94,24 @@ def sample(
         `mixwood.resume` continues it.
     progress : bool
         Whether to show progress on a terminal or in a notebook.
+    weights : array of shape (n,), optional
+        How many rows each row of `X` stands for, which stay together: positive, not
+        necessarily whole (they are rounded to a millionth). With `NGGP` and `PitmanYor` at
+        least 1, or more than a ``sigma`` that is fixed; with `Multinomial` whole numbers. What
+        the likelihood takes from the data, and where chains start, does not look at them.
+    known : array of shape (n,), optional
+        Known labels, whole numbers from 0 on, -1 where the label is unknown. Rows of the same
+        label are together in every draw, rows of different labels apart.
 
     Returns
     -------
     Posterior
+
+    Notes
+    -----
+    With `weights` the items of the posterior are weighted leaves, one for each row:
+    `Posterior.item_sizes` has the weights, and estimates, summaries and predictions count them.
+    `weights` and `known` need a sampler that moves weighted leaves, `Tree` or `Gibbs`.
 
     Examples
     --------
@@ -100,6 +120,10 @@ def sample(
     >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
     >>> post.labels.shape
     (1, 50, 6)
+    >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False,
+    ...                  known=[0, -1, -1, -1, -1, 0])
+    >>> bool((post.labels[..., 0] == post.labels[..., 5]).all())
+    True
     """
     if not isinstance(model, Mixture):
         raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
@@ -115,6 +139,10 @@ def sample(
     thread_count(n_jobs)  # or it says what is wrong
     decided["seed"] = seed_sequence(seed)
     resolved, data, structure = _fitted(model, X, decided["seed"])
+    names = names_in(resolved, X)
+    labels = None if known is None else checked_known(known, data.shape[0])
+    if weights is not None:
+        data = _weighted(model.prior, resolved, data, weights)
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
     borrowed = data is X or getattr(data, "base", None) is not None
     if borrowed and not isinstance(data, WeightedLeaves):  # they cannot be written to
@@ -123,10 +151,12 @@ def sample(
         model=model,
         resolved=resolved,
         data=data,
-        names=names_in(resolved, X),
+        names=names,
+        known=labels,
         init=checked_init(init, data.shape[0]),
         **decided,
     )
+    _refuse_broken(spec)
     information: RunInformation = {**spec.information, "max_seconds": limit, **versions()}
     if structure is not None:
         information["structure"] = structure
@@ -138,7 +168,7 @@ def sample(
     check_destination(store)
     with warnings.catch_warnings():  # they come once more when the chains start
         warnings.simplefilter("ignore")
-        bind_family(spec.explicit, data, spec.sampler)  # what cannot be run is to make no folder
+        bind_family(spec.explicit, spec.moved, spec.sampler)  # what cannot be run is to make no folder
     return begin(store, job, information)
 
 
@@ -155,6 +185,36 @@ def _fitted(
     warn_of_left_out(likelihood.left_out, names)
     warn_of_cost(chosen.likelihood, data.shape[0])
     return chosen.likelihood, data, chosen.reason
+
+
+def _weighted(prior: Prior, resolved: Likelihood, data: Any, weights: Any) -> WeightedLeaves:
+    """Return rows with their weights, or raise if these cannot be."""
+    if isinstance(data, WeightedLeaves):
+        raise ValueError("weights must be None where X is WeightedLeaves, which have sizes already")
+    checked = checked_weights(weights, data.shape[0])
+    least = float(checked.min())
+    if least < 1 and least <= prior.largest_discount:
+        raise ValueError(
+            f"weights must be at least 1 with {type(prior).__name__} (or more than a sigma that is "
+            f"fixed), got {least:g} in row {int(checked.argmin())}: a cluster of less than sigma "
+            "rows has no prior weight. Use mw.DirichletProcess() or mw.FiniteMixture(), or divide "
+            "the weights by the smallest"
+        )
+    return weighted_rows(resolved, data, checked)
+
+
+def _refuse_broken(spec: RunSpec) -> None:
+    """Raise if the sampler or the start cannot keep the labels that are known."""
+    if spec.known is None:
+        return
+    if spec.sampler.joins_rows:
+        raise ValueError(
+            f"sampler must not have max_leaves with known=, got {spec.sampler}: leaves are made of "
+            "near rows, whatever their labels"
+        )
+    broken = None if isinstance(spec.init, str) else kept_by(spec.init, spec.known)
+    if broken is not None:
+        raise ValueError(f"init must keep what is known: {broken}")
 
 
 def _in_memory(job: Job, information: RunInformation) -> Posterior:
@@ -180,6 +240,7 @@ def _in_memory(job: Job, information: RunInformation) -> Posterior:
         stats=[result.stats for result in results],
         settings={**information, "seconds": time.perf_counter() - began},
         columns=spec.names,
+        known=spec.known,
     )
 
 

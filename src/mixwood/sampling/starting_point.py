@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mixwood.core import bind_family, make_chain
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items, item_sizes
+from mixwood.likelihoods.known_labels import allowed_labels
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items, item_sizes, n_points
 from mixwood.model import Mixture
 from mixwood.samplers import Gibbs, Sampler, Tree
 from mixwood.sampling.initial_partition import initial_labels
@@ -27,9 +28,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mixwood import _core
-    from mixwood._support.types import Data, FloatArray
+    from mixwood._support.types import Data, FloatArray, IntArray
+    from mixwood.likelihoods.known_labels import Collapsed
 
-__all__ = ["StartingPoint", "best_start", "for_part", "some_rows", "starting_point"]
+__all__ = [
+    "StartingPoint",
+    "best_start",
+    "for_part",
+    "kept_together",
+    "some_rows",
+    "starting_point",
+]
 
 #: How many rows pilots see at most, and how long each is; and those that come after them.
 PILOT_ROWS, PILOT_ITERATIONS = 1000, 10
@@ -78,7 +87,7 @@ def starting_point(
     max_leaves : int, optional
         How many leaves the trees of "ibhc" may have.
     """
-    points = int(item_sizes(data).sum())
+    points = n_points(data)
     if family.base_size == 0:
         labels = initial_labels(init, model, family, points, seed, max_leaves)
         return StartingPoint(labels, family)
@@ -103,6 +112,26 @@ def starting_point(
     return StartingPoint(best.labels, family.at(best.base))
 
 
+def kept_together(
+    start: StartingPoint, family: _core.Family, known: IntArray, collapsed: Collapsed
+) -> StartingPoint:
+    """Return a start for the leaves of known labels from one that did not know of them.
+
+    Parameters
+    ----------
+    start : StartingPoint
+        Over the rows.
+    family : Family
+        The likelihood, bound to the leaves.
+    known : array of shape (n,)
+        The labels of the rows.
+    collapsed : Collapsed
+        The leaves.
+    """
+    labels = allowed_labels(start.labels, known)[collapsed.first_rows].astype(np.int32)
+    return StartingPoint(labels, family.at(start.family.base))
+
+
 def best_start(
     model: Mixture,
     data: Data | WeightedLeaves,
@@ -125,7 +154,7 @@ class _Pilots:
         seed: np.random.SeedSequence,
     ) -> None:
         self._model, self._data, self._family, self._seed = model, data, family, seed
-        self._points = int(item_sizes(data).sum())
+        self._points = n_points(data)
         self._sampler: Sampler = Tree() if isinstance(data, WeightedLeaves) else Gibbs()
         self._stream = np.random.PCG64(_child(seed, 1))
 

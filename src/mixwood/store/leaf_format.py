@@ -43,11 +43,11 @@ def from_matrix(matrix: Data, likelihood: Likelihood, name: str) -> WeightedLeav
         first = matrix[:, :SUMS]
         sums = first if isinstance(first, np.ndarray) else first.toarray()
         sizes, log_constants, log_apart, weights = sums.T
-        if not np.all((sizes >= 1) & (sizes <= LARGEST) & (sizes == np.floor(sizes))):
-            raise ValueError(f"sizes must be whole numbers from 1 to {LARGEST}")
+        if not np.all((sizes > 0) & (sizes <= LARGEST)):
+            raise ValueError(f"sizes must be positive, at most {LARGEST}")
         return WeightedLeaves(
             likelihood,
-            sizes.astype(np.int64),
+            sizes,
             log_constants,
             log_apart,
             weights,

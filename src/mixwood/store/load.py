@@ -139,6 +139,7 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
         manifest.names,
         manifest.of_leaves,
         bases,
+        manifest.known,
     )
 
 

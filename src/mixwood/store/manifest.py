@@ -10,9 +10,10 @@ import numpy as np
 
 import mixwood
 from mixwood._support.checks import shown, whole_number
-from mixwood._support.types import Data
+from mixwood._support.types import Data, IntArray
 from mixwood.core import MoveStatistics
 from mixwood.likelihoods import Likelihood
+from mixwood.likelihoods.known_labels import checked_known
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
 from mixwood.posterior.draws import Draws
@@ -64,7 +65,7 @@ class Plan(TypedDict):
 
 
 #: What they have in common, by its name in `RunSpec`.
-SHARED = ("chains", "draws", "items", "names", "model", "resolved", "data")
+SHARED = ("chains", "draws", "items", "names", "model", "resolved", "data", "known")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +83,7 @@ class Manifest:
     model: Mixture
     resolved: Likelihood
     data: Data | WeightedLeaves | None
+    known: IntArray | None = None
     of_leaves: bool
     settings: RunInformation
     stats: list[dict[str, MoveStatistics]]
@@ -115,6 +117,7 @@ class Manifest:
             model=draws.model,
             resolved=draws.resolved,
             data=draws.X if include_data else None,
+            known=draws.known,
             of_leaves=draws.of_leaves,
             settings=draws.settings,
             stats=draws.stats,
@@ -155,6 +158,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         "draws": manifest.draws,
         "items": manifest.items,
         "columns": encode(manifest.names, apart, "columns"),
+        "known": encode(manifest.known, apart, "known"),
         **{key: encode(value, apart, key) for key, value in values.items()},
         "plan": None if manifest.plan is None else encode(manifest.plan, apart, "plan"),
         "data": None if X is None else _data_description(X),
@@ -254,6 +258,7 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
     model, settings, stats, columns = (
         decode(content[key], apart) for key in ("model", "settings", "stats", "columns")
     )
+    known = _checked_known(decode(content.get("known"), apart), items)
     of_rows, of_leaves = unwrapped(content["resolved"])
     resolved = decode(of_rows, apart)
     if not isinstance(model, Mixture):
@@ -275,6 +280,7 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
         model=model,
         resolved=resolved,
         data=X,
+        known=known,
         of_leaves=of_leaves,
         settings=settings,  # type: ignore[arg-type]
         stats=stats,
@@ -283,6 +289,11 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
     if plan is not None:
         manifest.spec()  # or it says what is wrong
     return manifest
+
+
+def _checked_known(known: Any, items: int) -> IntArray | None:
+    """Return the known labels of a description; folders from before there were any have none."""
+    return None if known is None else checked_known(known, items)
 
 
 def _read_apart(arrays: Path, described: list[dict[str, Any]]) -> list[NDArray[Any]]:

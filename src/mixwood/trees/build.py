@@ -11,7 +11,7 @@ from mixwood._support.checks import shown, whole_number
 from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.seeding import seed_sequence
 from mixwood.core import bind_family
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, read_data
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, n_points, read_data
 from mixwood.model import Mixture
 from mixwood.priors import Prior, PriorValues
 from mixwood.trees.hierarchy import Hierarchy
@@ -70,7 +70,7 @@ def bhc(model: Mixture, X: Any, rule: str = "balanced") -> Hierarchy:
             f"X has {n:,} rows and bhc takes at most {LARGEST_GREEDY:,}, since it looks at every "
             "pair of rows; use mw.ibhc, whose time grows nearly linearly"
         )
-    points = int(item_sizes(data).sum())
+    points = n_points(data)
     recipe = Recipe(given, prior_parameters(given.prior, points), rule, None)
     forest = recipe.forest(bind_family(given, data))
     rows = np.arange(n)
@@ -148,7 +148,7 @@ def ibhc(
 
     family = bind_family(given, data)
     data = _own(data, X)
-    first = prior_parameters(given.prior, int(item_sizes(data).sum()))
+    first = prior_parameters(given.prior, n_points(data))
     parameters = first
     best: Hierarchy | None = None
     for trial in range(n_trials):
@@ -160,7 +160,7 @@ def ibhc(
         if best is None or tree.log_evidence_bound > best.log_evidence_bound:
             best = tree
         if trial + 1 < n_trials:
-            sizes = np.bincount(tree.labels, weights=item_sizes(data)).astype(int).tolist()
+            sizes = np.bincount(tree.labels, weights=item_sizes(data)).tolist()
             parameters = _redrawn(given.prior, parameters, sizes, rng)
     assert best is not None
     return best

@@ -13,7 +13,7 @@ from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.numbers import count
 from mixwood.core import bind_family
 from mixwood.input.matrices import stacked
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, log_constants
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, log_constants, n_points
 from mixwood.model import Mixture
 from mixwood.trees.node_table import Dendrogram
 from mixwood.trees.recipe import Recipe, grow, without_collapsed
@@ -64,7 +64,7 @@ class Hierarchy:
     ) -> None:
         self._recipe = recipe
         self._X = X  # the rows that are leaves, and one row of each weighted leaf
-        self._points = int(item_sizes(X).sum())  # rows, those of given leaves one by one
+        self._points = n_points(X)  # rows, those of given leaves one by one
         self._forest: _core.Forest | None = None
         self._batches = [np.asarray(order, dtype=np.int64)]  # as they came
         self._greedy = greedy  # whether the first of them was joined by bhc
