@@ -57,8 +57,10 @@ class Family:
     def log_alone(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """log P(x_i) of every row, row constants left out."""
 
-    def leaves(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
-        """The family of weighted leaves, each given by its statistic and sums."""
+    def leaves(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Family:
+        """
+        The family of weighted leaves, each given by its statistic and sums; no two leaves with a mark of 1 are ever in one cluster.
+        """
 
     def cluster_statistics(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """
@@ -95,7 +97,7 @@ def spherical_gaussian_learned(rows: Annotated[NDArray[numpy.float64], dict(shap
 def multinomial(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, beta: float, law: tuple[str, float, float, float, float] | None = None) -> Family:
     """Sparse rows of counts under a symmetric Dirichlet prior."""
 
-def multinomial_leaves(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, beta: float, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], law: tuple[str, float, float, float, float] | None = None) -> Family:
+def multinomial_leaves(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, beta: float, sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], law: tuple[str, float, float, float, float] | None = None, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Family:
     """
     Weighted leaves of such rows: the counts of each leaf's rows added up, and its sums.
     """
@@ -120,7 +122,7 @@ def custom(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), orde
     A user's family, by the addresses of compiled functions (log_predictive: 0 for none) that `owner` keeps.
     """
 
-def update_parameters(prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, values: Sequence[float], sizes: Sequence[int], bit_generator: object, gamma: tuple[str, float, float, float, float] | None = None) -> list[float]:
+def update_parameters(prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, values: Sequence[float], sizes: Sequence[float], bit_generator: object, gamma: tuple[str, float, float, float, float] | None = None) -> list[float]:
     """
     Move u and the random parameters once, given the sizes of the clusters. values: log_u, log_alpha, sigma, theta.
     """

@@ -46,6 +46,7 @@ class RunInformation(Versions, total=False):
     seed: SeedInformation
     seconds: float
     structure: str
+    weights: str
     known: str
 
 

@@ -101,7 +101,7 @@ class DiagonalGaussian {
       const double x = row(i)[j];
       if (std::isnan(x)) continue;
       const double n = s[0] - 1;
-      if (n < 1) {
+      if (n <= 0) {
         s[0] = s[1] = s[2] = 0;
         continue;
       }
@@ -123,18 +123,21 @@ class DiagonalGaussian {
     }
   }
 
+  // From now on rows may count as parts of one: a size of 1 may be that of several.
+  void allow_parts() { has_parts_ = true; }
+
   void subtract(double* s, const double* t) const {
     for (int j = 0; j < d_; ++j, s += 3, t += 3) {
       if (t[0] == 0) continue;
       const double n = s[0] - t[0];
-      if (n < 1) {
+      if (n <= 0) {
         s[0] = s[1] = s[2] = 0;
         continue;
       }
       const double mean = s[1] + (s[1] - t[1]) * t[0] / n;
       const double difference = t[1] - mean;
       const double left = s[2] - t[2] - difference * difference * n * t[0] / s[0];
-      s[2] = n == 1 ? 0.0 : std::max(left, 0.0);
+      s[2] = n == 1 && !has_parts_ ? 0.0 : std::max(left, 0.0);
       s[1] = mean;
       s[0] = n;
     }
@@ -182,6 +185,7 @@ class DiagonalGaussian {
   bool complete_ = true;
   std::vector<double> r_, psi_, prior_terms_;  // of every column; nu/2 log psi where learned
   SizeTerms size_terms_;
+  bool has_parts_ = false;
   LazyTable alone_;
   std::shared_ptr<const VarianceHyper> hyper_;  // null where the base measure is fixed
   std::vector<double> base_;

@@ -85,6 +85,9 @@ class ErasedFamily {
   virtual double log_marginal_with(const double* s, int row, double* spare) const = 0;
   virtual double log_marginal_with(const double* s, const double* t, double* spare) const = 0;
 
+  // From now on rows may count as parts of one, so that a size of 1 may be that of several.
+  virtual void allow_parts() {}
+
   // Weighted leaves: see WeightedFamily.
   bool is_weighted() const { return sums_.has_value(); }
   double n_points() const { return n_points_; }

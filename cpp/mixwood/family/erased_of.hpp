@@ -99,6 +99,9 @@ class ErasedOf final : public ErasedFamily {
     if constexpr (requires { family_->is_count(entry); }) return family_->is_count(entry);
     return false;
   }
+  void allow_parts() override {
+    if constexpr (requires { family_->allow_parts(); }) family_->allow_parts();
+  }
   void observe(double* s, int row) const override { family_->observe(s, row); }
   void forget(double* s, int row) const override { family_->forget(s, row); }
   void merge(double* s, const double* t) const override { family_->merge(s, t); }

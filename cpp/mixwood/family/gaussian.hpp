@@ -114,7 +114,7 @@ class Gaussian {
 
   void forget(double* s, int i) const {
     const double n = s[0] - 1;
-    if (n < 1) return std::fill(s, s + statistic_size(), 0.0);
+    if (n <= 0) return std::fill(s, s + statistic_size(), 0.0);
     add_outer(s, row(i), -(n + 1) / n);
     for (int j = 0; j < d_; ++j) s[1 + j] -= (row(i)[j] - s[1 + j]) / n;
     s[0] = n;
@@ -132,14 +132,17 @@ class Gaussian {
 
   void subtract(double* s, const double* t) const {
     const double n = s[0] - t[0];
-    if (n < 1) return std::fill(s, s + statistic_size(), 0.0);
+    if (n <= 0) return std::fill(s, s + statistic_size(), 0.0);
     if (t[0] == 0) return;
     for (int j = 0; j < d_; ++j) s[1 + j] += (s[1 + j] - t[1 + j]) * t[0] / n;
     for (int e = 1 + d_; e < statistic_size(); ++e) s[e] -= t[e];
     add_outer(s, t + 1, -n * t[0] / s[0]);
     s[0] = n;
-    if (n == 1) std::fill(s + 1 + d_, s + statistic_size(), 0.0);  // exact, so rounding ends here
+    if (is_row(n)) std::fill(s + 1 + d_, s + statistic_size(), 0.0);  // exact: rounding ends here
   }
+
+  // From now on rows may count as parts of one: a size of 1 may be that of several.
+  void allow_parts() { has_parts_ = true; }
 
   double log_marginal(const double* s) const {
     double small[64];  // most data are narrow: no allocation for them
@@ -164,6 +167,8 @@ class Gaussian {
   }
 
  private:
+  bool is_row(double size) const { return size == 1 && !has_parts_; }
+
   // Psi has changed.
   void factor_psi() {
     psi_factor_ = psi_;
@@ -223,6 +228,7 @@ class Gaussian {
   int n_, d_;
   double r_, nu_, log_determinant_ = 0;
   SizeTerms size_terms_;
+  bool has_parts_ = false;
   std::vector<double> psi_, psi_factor_, pivots_;
   LazyTable alone_;
   std::shared_ptr<const GaussianHyper> hyper_;  // null where the base measure is fixed

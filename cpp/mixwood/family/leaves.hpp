@@ -4,6 +4,8 @@
 // erased_of.hpp.)
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -23,6 +25,8 @@ class Leaves final : public ErasedFamily {
       : ErasedFamily(static_cast<int>(sums.sizes.size()), rows->statistic_size(), false, sums),
         rows_(std::move(rows)),
         statistics_(statistics) {
+    const auto is_whole = [](double size) { return size == std::floor(size); };
+    if (!std::all_of(sums.sizes.begin(), sums.sizes.end(), is_whole)) rows_->allow_parts();
     if (rows_->base_size() > 0)
       alone_.forget(sums.sizes.size());
     else

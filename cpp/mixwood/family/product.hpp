@@ -76,6 +76,10 @@ class Product {
   }
 
   int n_rows() const { return n_; }
+  // From now on rows may count as parts of one.
+  void allow_parts() {
+    for (const Part& part : parts_) part.family->allow_parts();
+  }
   int n_parts() const { return static_cast<int>(parts_.size()); }
   const Part& part(int p) const { return parts_[p]; }
   int offset(int p) const { return offsets_[p]; }

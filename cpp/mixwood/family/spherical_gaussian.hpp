@@ -84,7 +84,7 @@ class SphericalGaussian {
 
   void forget(double* s, int i) const {
     const double n = s[0] - 1;
-    if (n < 1) return std::fill(s, s + statistic_size(), 0.0);
+    if (n <= 0) return std::fill(s, s + statistic_size(), 0.0);
     const double less = (n + 1) / n * squared_distance(row(i), s + 1);
     s[1 + d_] = n == 1 ? 0.0 : std::max(s[1 + d_] - less, 0.0);
     for (int j = 0; j < d_; ++j) s[1 + j] -= (row(i)[j] - s[1 + j]) / n;
@@ -99,13 +99,16 @@ class SphericalGaussian {
     s[0] = n;
   }
 
+  // From now on rows may count as parts of one: a size of 1 may be that of several.
+  void allow_parts() { has_parts_ = true; }
+
   void subtract(double* s, const double* t) const {
     const double n = s[0] - t[0];
-    if (n < 1) return std::fill(s, s + statistic_size(), 0.0);
+    if (n <= 0) return std::fill(s, s + statistic_size(), 0.0);
     if (t[0] == 0) return;
     for (int j = 0; j < d_; ++j) s[1 + j] += (s[1 + j] - t[1 + j]) * t[0] / n;
     const double left = s[1 + d_] - t[1 + d_] - n * t[0] / s[0] * squared_distance(t + 1, s + 1);
-    s[1 + d_] = n == 1 ? 0.0 : std::max(left, 0.0);
+    s[1 + d_] = n == 1 && !has_parts_ ? 0.0 : std::max(left, 0.0);
     s[0] = n;
   }
 
@@ -146,6 +149,7 @@ class SphericalGaussian {
   int n_, d_;
   double r_, nu_, psi_ = 1;
   SizeTerms size_terms_;
+  bool has_parts_ = false;
   LazyTable alone_;
   std::shared_ptr<const VarianceHyper> hyper_;  // null where the base measure is fixed
   std::vector<double> base_;

@@ -42,7 +42,7 @@ def as_json(digest: Digest, folder: Path, report: Path | None, labels: Path | No
         "report": None if report is None else str(report),
         "labels": None if labels is None else str(labels),
         "source": about.source,
-        "rows": int(posterior.item_sizes.sum()),
+        "rows": round(float(posterior.item_sizes.sum())),
         "columns": None if posterior.X is None else int(posterior.X.shape[1]),
         "likelihood": type(posterior.resolved).__name__,
         "why": about.why,

@@ -38,7 +38,15 @@ from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 if TYPE_CHECKING:
     from mixwood.likelihoods.base import Likelihood
 
-__all__ = ["Collapsed", "allowed_labels", "checked_known", "collapsed", "in_words", "kept_by"]
+__all__ = [
+    "Collapsed",
+    "allowed_labels",
+    "checked_known",
+    "collapsed",
+    "in_words",
+    "kept_by",
+    "leaves_of",
+]
 
 
 def checked_known(known: Any, n: int, *, name: str = "known") -> IntArray | None:
@@ -84,6 +92,18 @@ def checked_known(known: Any, n: int, *, name: str = "known") -> IntArray | None
     return codes
 
 
+def leaves_of(known: IntArray) -> NDArray[np.int32]:
+    """Return the leaf of each row, one for each label and each row without one.
+
+    Examples
+    --------
+    >>> leaves_of(np.array([-1, 0, -1, 0]))
+    array([0, 1, 2, 1], dtype=int32)
+    """
+    place = np.where(known < 0, len(known) + np.arange(len(known)), known)
+    return in_order_of_appearance(place).astype(np.int32)
+
+
 class Collapsed(NamedTuple):
     """What a chain moves: leaves, and the leaf of each row, numbered in order of appearance."""
 
@@ -116,14 +136,10 @@ def collapsed(likelihood: Likelihood, X: Data | WeightedLeaves, known: IntArray)
     >>> leaves.sizes, leaves.apart, leaf_of_row
     (array([2, 1]), array([ True, False]), array([0, 1, 0], dtype=int32))
     """
-    n, labels = len(known), int(known.max()) + 1
-    rows = X
+    n, rows = len(known), X
     if not isinstance(rows, WeightedLeaves):
         rows = weighted_rows(likelihood, rows, np.ones(n))
-    alone = np.flatnonzero(known < 0)
-    place = known.copy()
-    place[alone] = labels + np.arange(len(alone))
-    leaf_of_row = in_order_of_appearance(place).astype(np.int32)
+    leaf_of_row = leaves_of(known)
     leaves = int(leaf_of_row.max()) + 1
     apart = np.zeros(leaves, dtype=np.bool_)
     apart[leaf_of_row[known >= 0]] = True

@@ -54,9 +54,7 @@ def checked_weights(
     """
     given = as_array(weights, name)
     if given.shape != (n,):
-        raise ValueError(
-            f"{name} must be {n} numbers, one per row of X, got shape {given.shape}"
-        )
+        raise ValueError(f"{name} must be {n} numbers, one per row of X, got shape {given.shape}")
     if given.dtype.kind not in "iufb":
         raise TypeError(f"{name} must be numbers, got dtype {given.dtype}")
     values = given.astype(np.float64)

@@ -45,7 +45,8 @@ def plot_clusters(
     plane = plane_of(posterior, items)
     labels = posterior.point_estimate(loss, min_size, seed)
     sure = posterior.certainty(loss, min_size, seed)[items] >= UNSURE
-    sizes = np.bincount(labels, posterior.item_sizes).astype(np.int64)  # of rows, as `describe`
+    # Of rows, as `describe` has them.
+    sizes = np.rint(np.bincount(labels, posterior.item_sizes)).astype(np.int64)
     labels = labels[items]
     ax = axes_or_new(ax, (6.4, 4.8))
     one_column = not plane.names[1]

@@ -129,8 +129,9 @@ def describe(
         draws, estimate, level=level, seed=seed, n_draws=n_draws, transform=_shown_parameters
     )
     pandas = importlib.import_module("pandas")  # only now: heavy; and it has no types to check
-    sizes = np.bincount(estimate, draws.item_sizes).astype(np.int64)
-    sure = np.bincount(estimate, draws.item_sizes * certainty(draws, estimate)) / sizes
+    rows = np.bincount(estimate, draws.item_sizes)
+    sizes = np.rint(rows).astype(np.int64)
+    sure = np.bincount(estimate, draws.item_sizes * certainty(draws, estimate)) / rows
     table: dict[str, Any] = {"size": sizes, "certainty": sure}
     groups = draws.resolved.described_columns(names)
     for key, value in estimates.items():

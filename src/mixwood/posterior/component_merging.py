@@ -190,7 +190,7 @@ def merge(
         made = merges_to_make(least_so_far)
     return MergedClusters(
         estimate=estimate,
-        sizes=np.bincount(estimate, draws.item_sizes).astype(np.int64),
+        sizes=np.rint(np.bincount(estimate, draws.item_sizes)).astype(np.int64),
         linkage=linkage,
         overlap=overlap,
         entropy=entropy,

@@ -190,6 +190,19 @@ class Draws:
         return np.ones(self.n_items, dtype=np.int64)
 
     @cached_property
+    def loss_sizes(self) -> IntArray:
+        """`item_sizes` as losses between partitions take them: whole numbers.
+
+        Only ratios matter to a loss, so sizes that are not whole are rounded after they are
+        multiplied by 1,000, or by less where there are very many rows.
+        """
+        sizes = self.item_sizes
+        if sizes.dtype.kind == "i":
+            return sizes.astype(np.int64)
+        factor = min(1000.0, 2**30 / float(sizes.sum()))
+        return np.maximum(np.rint(sizes * factor), 1).astype(np.int64)
+
+    @cached_property
     def n_clusters(self) -> NDArray[np.int64]:
         """The number of clusters of each draw, shape (chain, draw)."""
         # Labels are in order of appearance, so they leave no gaps.
@@ -377,6 +390,8 @@ class Draws:
     def __repr__(self) -> str:
         few, many = int(self.n_clusters.min()), int(self.n_clusters.max())
         clusters = count("cluster", many) if few == many else f"{few:,} to {many:,} clusters"
+        if self.known is not None:
+            clusters += f", {count('known label', int(np.count_nonzero(self.known >= 0)))}"
         return (
             f"<mixwood.{type(self).__name__}: {count('chain', self.n_chains)} x "
             f"{count('draw', self.n_draws)} of {count('item', self.n_items)}; {clusters}; "

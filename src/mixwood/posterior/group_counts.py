@@ -38,6 +38,6 @@ def groups_of_at_least(draws: Draws, m: int) -> tuple[IntArray, IntArray]:
         sizes = np.bincount(cells, counted, minlength=width * len(block)).reshape(-1, width)
         large = sizes >= m
         groups[start : start + at_once] = large.sum(axis=1)
-        rows[start : start + at_once] = np.where(large, sizes, 0).sum(axis=1)
+        rows[start : start + at_once] = np.rint(np.where(large, sizes, 0).sum(axis=1))
     shape = draws.labels.shape[:2]
     return groups.reshape(shape), rows.reshape(shape)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from mixwood._support.types import FloatArray
+    from mixwood import _core
+    from mixwood._support.types import FloatArray, IntArray
     from mixwood.posterior.posterior import Posterior
 
 __all__ = ["log_ordinates"]
@@ -43,12 +44,21 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
     sampling of PSIS-LOO with nothing approximated but the smoothing of its largest
     weights. The density of ``x_i`` given its own cluster's other members would be
     neither: where ``i`` belongs is itself a draw that has seen ``x_i``.
+
+    With known labels the sum is over the clusters where ``i`` may be: all of them if its own label
+    is unknown, else those that keep the labels. What is predicted is then the row together with
+    its label.
     """
     from mixwood.core import make_chain
     from mixwood.likelihoods.weighted_leaves import log_constants
     from mixwood.samplers import Gibbs
 
     X = posterior.data_for("the log likelihood of each item")
+    if posterior.of_leaves:
+        raise ValueError(
+            "the log likelihood of each item is that of single rows: weighted leaves, and rows "
+            "with weights=, have none"
+        )
     model = replace(posterior.model, likelihood=posterior.resolved)
     at = posterior.core_values()
     # No random number is drawn here.
@@ -65,5 +75,26 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
         if posterior.bases is not None and chain.base_size > 0:
             chain.set_base(np.ascontiguousarray(posterior.bases[k]))
         values[k] = chain.log_ordinates()
+        if posterior.known is not None:
+            labels, known = posterior.labels[k].astype(np.int64), posterior.known
+            for row in np.flatnonzero(known >= 0):
+                values[k][row] += _log_share_allowed(chain, labels, known, int(row))
     values += log_constants(posterior.resolved, X)
     return values
+
+
+def _log_share_allowed(chain: _core.Chain, labels: IntArray, known: IntArray, row: int) -> float:
+    """Return which share of a labelled row's weights is for clusters where it may be, in logs."""
+    weights = np.asarray(chain.log_weights(row))
+    others = np.flatnonzero(known >= 0)
+    others = others[others != row]
+    same = others[known[others] == known[row]]
+    allowed = np.ones(len(weights), dtype=np.bool_)
+    if len(same):
+        allowed[:] = False
+        allowed[labels[same[0]]] = True
+    else:
+        allowed[labels[others]] = False
+    peak = weights.max()
+    shares = np.exp(weights - peak)
+    return float(np.log(shares[allowed].sum()) - np.log(shares.sum()))

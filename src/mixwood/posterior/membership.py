@@ -101,7 +101,7 @@ def large_clusters(draws: Draws, estimate: IntArray, min_size: int) -> IntArray:
     goes where the data put it, or to the largest cluster if there are no data. Clusters of
     `estimate` are numbered by size.
     """
-    sizes = np.bincount(estimate, draws.item_sizes).astype(np.int64)
+    sizes = np.bincount(estimate, draws.item_sizes)
     kept = int(np.count_nonzero(sizes >= min_size))
     if kept == 0:
         raise ValueError(

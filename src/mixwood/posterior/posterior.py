@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from mixwood._support.checks import whole_number
+from mixwood._support.labels import by_size
 from mixwood.posterior.draws import Draws
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class Posterior(Draws):
         pandas.DataFrame
             Columns ``mean, sd, q5, q95, ess_bulk, ess_tail, r_hat``; rows ``n_clusters``,
             ``log_joint``, ``log_u`` and the prior's random parameters. Where all draws are
-            equal the last three columns are NaN.
+            equal the last three columns are NaN. Its ``attrs`` say in a line what was given
+            as ``weights`` and ``known``.
         """
         from mixwood.posterior.summary import summary
 
@@ -159,7 +161,9 @@ class Posterior(Draws):
         int64 array of shape (n,)
             The cluster of each item, 0 to K-1 from the largest to the smallest; of equal ones,
             the first to appear comes first. Loss and sizes count rows, also where the items
-            are weighted leaves.
+            are weighted leaves. Known labels are kept: where clusters of two are estimated to
+            be one, the label of fewer rows gets a cluster of its own. With `min_size` they need
+            not be.
 
         Examples
         --------
@@ -170,6 +174,7 @@ class Posterior(Draws):
         array([0, 0, 0, 1, 1, 1])
         """
         from mixwood.estimates import point_estimate
+        from mixwood.likelihoods.known_labels import allowed_labels, leaves_of
         from mixwood.partitions import checked_loss
         from mixwood.posterior.membership import large_clusters
 
@@ -184,14 +189,19 @@ class Posterior(Draws):
             every = self.point_estimate(loss, seed=seed, max_clusters=most, n_jobs=n_jobs)
             labels = large_clusters(self, every, least)
         else:
+            # Items of one known label are one item here.
+            leaves = np.arange(self.n_items) if self.known is None else leaves_of(self.known)
+            first = np.unique(leaves, return_index=True)[1]
             labels = point_estimate(
-                self.labels,
+                self.labels if self.known is None else self.labels[:, :, first],
                 loss,
                 seed,
                 max_clusters=most,
                 n_jobs=n_jobs,
-                sizes=self.item_sizes,
+                sizes=np.bincount(leaves, self.loss_sizes).astype(np.int64),
             )
+            if self.known is not None:
+                labels = by_size(allowed_labels(labels[leaves], self.known), self.item_sizes)
         if key is not None:
             self._remember(key, FoundEstimate(labels))
         return labels.copy()
@@ -337,7 +347,7 @@ class Posterior(Draws):
         from mixwood.partitions import checked_labels, expected_loss
 
         given = checked_labels(labels, "labels", self.n_items)
-        return expected_loss(self.labels, given, loss, sizes=self.item_sizes)
+        return expected_loss(self.labels, given, loss, sizes=self.loss_sizes)
 
     def credible_ball(
         self, level: float = 0.95, loss: str = "vi", min_size: int = 1, seed: Any = 0
@@ -363,7 +373,7 @@ class Posterior(Draws):
         from mixwood.estimates import credible_ball
 
         center = self.point_estimate(loss, min_size, seed)
-        return credible_ball(self.labels, center, level, loss, sizes=self.item_sizes)
+        return credible_ball(self.labels, center, level, loss, sizes=self.loss_sizes)
 
     def similarity(
         self, rows: Any = None, dtype: str = "float64", n_jobs: int | None = None

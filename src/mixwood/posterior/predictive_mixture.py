@@ -47,7 +47,7 @@ def draw_weights(draws: Draws) -> PredictiveWeights:
     """Return the weights that the prior gives the clusters of each draw, chains in turn."""
     core = draws.core_values()
     values = PriorValues(**{name: array.ravel() for name, array in vars(core).items()})
-    n = int(draws.item_sizes.sum())
+    n = draws.item_sizes.sum().item()
     return draws.model.prior.predictive_weights(values, n, draws.n_clusters.ravel())
 
 
@@ -59,7 +59,7 @@ class DistinctClusters:
     ----------
     labels : int array of shape (S, n)
         The draws.
-    weights : int array of shape (n,)
+    weights : array of shape (n,)
         How many rows each item stands for.
     ids : int array
         Which of the distinct clusters each draw's clusters are, one draw after the other.
@@ -71,15 +71,17 @@ class DistinctClusters:
     """
 
     labels: NDArray[np.int32]
-    weights: IntArray
+    weights: IntArray | FloatArray
     ids: IntArray
     starts: IntArray
-    sizes: IntArray
+    sizes: IntArray | FloatArray
     first_draw: IntArray
     first_label: IntArray
 
     @classmethod
-    def of(cls, labels: NDArray[np.int32], weights: IntArray | None = None) -> DistinctClusters:
+    def of(
+        cls, labels: NDArray[np.int32], weights: IntArray | FloatArray | None = None
+    ) -> DistinctClusters:
         """Find them in draws of shape (S, n), each labelled from 0 without gaps.
 
         Without `weights` items are rows.
@@ -92,7 +94,7 @@ class DistinctClusters:
         numbers = np.random.default_rng(0).random((2, labels.shape[1]))
         counts, sums = [], []
         for row in labels:
-            counts.append(np.bincount(row, weights).astype(np.int64))
+            counts.append(np.bincount(row, weights).astype(weights.dtype))
             real, imaginary = (np.bincount(row, weights=z) for z in numbers)
             sums.append(real + 1j * imaginary)
         lengths = np.array([len(c) for c in counts])
@@ -109,9 +111,9 @@ class DistinctClusters:
         )
 
     @classmethod
-    def apart(cls, labels: NDArray[np.int32], weights: IntArray) -> DistinctClusters:
+    def apart(cls, labels: NDArray[np.int32], weights: IntArray | FloatArray) -> DistinctClusters:
         """Take every cluster of every draw for one of its own."""
-        counts = [np.bincount(row, weights).astype(np.int64) for row in labels]
+        counts = [np.bincount(row, weights).astype(weights.dtype) for row in labels]
         lengths = np.array([len(c) for c in counts])
         starts = np.concatenate([[0], np.cumsum(lengths)])
         ids = np.arange(starts[-1])

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["summary"]
 
+#: What the draws were given to keep or to count, in a line each: attributes of the table.
+TOLD = ("weights", "known")
+
 COLUMNS = ("mean", "sd", "q5", "q95", "ess_bulk", "ess_tail", "r_hat")
 
 #: Below this many draws per chain, ArviZ has no diagnostics.
@@ -29,7 +32,9 @@ def summary(posterior: Posterior) -> Any:
         scalars[name] = posterior.prior_parameter(name)
     scalars |= posterior.base_scalars()
     rows = {name: _row(np.asarray(values, np.float64)) for name, values in scalars.items()}
-    return pandas.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
+    table = pandas.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
+    table.attrs |= {key: posterior.settings[key] for key in TOLD if key in posterior.settings}
+    return table
 
 
 def _row(draws: NDArray[np.float64]) -> list[float]:

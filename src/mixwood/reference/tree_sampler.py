@@ -7,7 +7,7 @@ which order takes the tree and a set of rows, never the partition: that is what 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from math import exp, inf, log
+from math import exp, log
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from mixwood._support.types import Data, FloatArray
 from mixwood.model import Mixture
 from mixwood.reference.families import Family
-from mixwood.reference.gibbs import GibbsChain
+from mixwood.reference.blocks import BlockChain
 from mixwood.reference.random import Stream
 
 __all__ = ["GuideTree", "TreeChain", "TwoSides", "node_laws"]
@@ -171,7 +171,7 @@ def drawn(stream: Stream) -> Choose:
     return choose
 
 
-class TreeChain(GibbsChain):
+class TreeChain(BlockChain):
     """A chain that moves blocks of a guide tree.
 
     Parameters
@@ -182,6 +182,8 @@ class TreeChain(GibbsChain):
         The guide tree, as `GuideTree` takes it.
     subtree_moves, split_moves, leaf_moves : int
         How many of each an iteration makes.
+    known : array of n integers, optional
+        Known labels, as for `BlockChain`; leaves of the tree have the rows of a label together.
     """
 
     def __init__(
@@ -195,8 +197,9 @@ class TreeChain(GibbsChain):
         subtree_moves: int,
         split_moves: int,
         leaf_moves: int,
+        known: Any = None,
     ) -> None:
-        super().__init__(model, X, labels, rng)
+        super().__init__(model, X, labels, rng, known=known)
         self.subtree_moves, self.split_moves = subtree_moves, split_moves
         self.leaf_moves = leaf_moves
         self.set_guide(GuideTree(guide))
@@ -249,34 +252,8 @@ class TreeChain(GibbsChain):
 
     def move_block(self, v: int) -> None:
         """Subtree Gibbs: let all of `v` leave its cluster and join one as a block."""
-        old = self.cluster_of(v)
-        if old is None:
-            return
-        rows, family = list(self.tree.rows[v]), self.family
-        block = family.of(self.X[rows])
-        self.assignment[rows] = -1
-        self._recount(old)
-        new = self.stream.pick(self.log_block_weights(len(rows), block))
-        if new == len(self.sizes):
-            if self.sizes[old] == 0:
-                new = old  # it was a cluster and stays one: it keeps its place in the list
-            else:
-                self.sizes.append(0)
-                self.stats.append(family.empty())
-        self.assignment[rows] = new
-        self._recount(new)
-        if self.sizes[old] == 0:
-            self._remove(old)
-
-    def log_block_weights(self, size: int, block: Any) -> FloatArray:
-        """Return ``log phi(h_{c+v})/phi(h_c)`` of each cluster, and ``log phi(h_v)``."""
-        weights = np.full(len(self.sizes) + 1, -inf)
-        for c, (there, stat) in enumerate(zip(self.sizes, self.stats, strict=True)):
-            if there > 0:
-                together = self.family.merge(stat, block)
-                weights[c] = self.log_phi(there + size, together) - self.log_phi(there, stat)
-        weights[-1] = self.log_phi(size, block)
-        return weights
+        if self.cluster_of(v) is not None:
+            self.move_rows(self.tree.rows[v])
 
     def split_or_merge(self, v: int) -> None:
         """Anchored split-merge: split around the two children of `v`, or merge their clusters."""
@@ -284,6 +261,8 @@ class TreeChain(GibbsChain):
         if a is None or b is None:
             return
         threshold = log(self.stream.positive_uniform())
+        if a != b and not self.allowed(a, np.flatnonzero(self.assignment == b).tolist()):
+            return
         S = np.flatnonzero((self.assignment == a) | (self.assignment == b)).tolist()
         choose = drawn(self.stream) if a == b else self._replayed(a, b)
         two = TwoSides(self.family, self.X, self.tree, self.log_phi, v)
@@ -326,7 +305,3 @@ class TreeChain(GibbsChain):
         self.assignment[self.assignment == out] = stay
         self._recount(stay)
         self._remove(out)
-
-    def _recount(self, c: int) -> None:
-        rows = np.flatnonzero(self.assignment == c)
-        self.sizes[c], self.stats[c] = len(rows), self.family.of(self.X[rows])

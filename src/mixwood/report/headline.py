@@ -248,7 +248,7 @@ def headline(draws: Draws, estimate: IntArray) -> Headline:
     >>> print(*headline(post, post.point_estimate()).sentences)
     2 clusters, with probability 98%.
     """
-    rows = int(draws.item_sizes.sum())
+    rows = round(float(draws.item_sizes.sum()))
     least = least_size(rows)
     groups, inside = groups_of_at_least(draws, least)
     sizes = np.bincount(estimate, draws.item_sizes)
@@ -258,6 +258,6 @@ def headline(draws: Draws, estimate: IntArray) -> Headline:
         rows=rows,
         groups=Number.of(groups, int(large.sum())),
         clusters=Number.of(draws.n_clusters, len(sizes)),
-        outside=rows - int(sizes[large].sum()),
+        outside=rows - round(float(sizes[large].sum())),
         typically_outside=rows - int(np.quantile(inside, 0.5, method="inverted_cdf")),
     )

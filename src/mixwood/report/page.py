@@ -112,7 +112,7 @@ def _filled(template: str, **parts: str) -> str:
 
 def _subtitle(posterior: Posterior) -> str:
     columns = "" if posterior.X is None else f" and {count('column', int(posterior.X.shape[1]))}"
-    rows = count("row", int(posterior.item_sizes.sum()))
+    rows = count("row", round(float(posterior.item_sizes.sum())))
     leaves = count("weighted leaf", posterior.n_items, plural="weighted leaves")
     return paragraph(
         f"{rows}{columns}{f' (in {leaves})' if posterior.of_leaves else ''}; "

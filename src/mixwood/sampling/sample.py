@@ -12,7 +12,7 @@ import numpy as np
 from mixwood._support.checks import positive_number, shown, whole_number
 from mixwood._support.labels import one_array
 from mixwood._support.memory import available_bytes
-from mixwood._support.numbers import memory
+from mixwood._support.numbers import count, memory, number
 from mixwood._support.seeding import seed_sequence
 from mixwood._support.threads import thread_count
 from mixwood._support.versions import versions
@@ -158,6 +158,9 @@ def sample(
     )
     _refuse_broken(spec)
     information: RunInformation = {**spec.information, "max_seconds": limit, **versions()}
+    if isinstance(data, WeightedLeaves) and weights is not None:
+        total = float(data.sizes.sum())
+        information["weights"] = f"{count('row', data.n_leaves)} that count as {number(total)}"
     if structure is not None:
         information["structure"] = structure
         if progress:
@@ -168,7 +171,9 @@ def sample(
     check_destination(store)
     with warnings.catch_warnings():  # they come once more when the chains start
         warnings.simplefilter("ignore")
-        bind_family(spec.explicit, spec.moved, spec.sampler)  # what cannot be run is to make no folder
+        bind_family(
+            spec.explicit, spec.moved, spec.sampler
+        )  # what cannot be run is to make no folder
     return begin(store, job, information)
 
 

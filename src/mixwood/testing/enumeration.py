@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -127,13 +128,17 @@ class ExactPosterior:
             )
         return index
 
-    def restricted(self, blocks: Sequence[Sequence[int]]) -> ExactPosterior:
+    def restricted(
+        self, blocks: Sequence[Sequence[int]], apart: Sequence[int] = ()
+    ) -> ExactPosterior:
         """Return the posterior given that the rows of each block are in one cluster.
 
         Parameters
         ----------
         blocks : sequence of sequences of int
             Rows that stay together.
+        apart : sequence of int
+            Rows of which no two are together.
 
         Examples
         --------
@@ -146,6 +151,8 @@ class ExactPosterior:
         for block in blocks:
             labels = self.partitions[:, list(block)]
             kept &= (labels == labels[:, :1]).all(axis=1)
+        for i, j in combinations(apart, 2):
+            kept &= self.partitions[:, i] != self.partitions[:, j]
         mass = float(self.probabilities[kept].sum())
         return replace(
             self,

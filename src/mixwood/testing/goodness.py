@@ -112,6 +112,7 @@ def goodness_of_fit(
     iterations: int = 20,
     seed: Any = 0,
     blocks: Sequence[Sequence[int]] = (),
+    apart: Sequence[int] = (),
     run: Run | None = None,
 ) -> FitTest:
     """Test that a sampler leaves the exact posterior as it is.
@@ -134,6 +135,8 @@ def goodness_of_fit(
         Where the randomness comes from.
     blocks : sequence of sequences of int
         Rows that stay together: the posterior is taken given that.
+    apart : sequence of int
+        Rows of which no two are together: likewise.
     run : callable, optional
         Used instead of the compiled `sampler`: takes starts (a dict of ``labels`` (N, n) and
         ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (N,), and ``base`` (N, base_size) where
@@ -155,7 +158,7 @@ def goodness_of_fit(
     whole_number(replicates, "replicates", at_least=1)
     whole_number(iterations, "iterations", at_least=1)
     rng = np.random.default_rng(seed)
-    exact = enumerate_posterior(model, X).restricted(blocks)
+    exact = enumerate_posterior(model, X).restricted(blocks, apart)
     starts = exact.draw(replicates, rng)
     finals = (run or _compiled_run(exact, X, sampler, iterations))(starts, rng)
     counts = np.bincount(exact.index_of(finals["labels"]), minlength=len(exact.partitions))
@@ -205,6 +208,7 @@ def long_chain_test(
     thin: int = 5,
     seed: Any = 0,
     blocks: Sequence[Sequence[int]] = (),
+    apart: Sequence[int] = (),
     run: RunLong | None = None,
 ) -> LongChainTest:
     """Test that one long chain from a bad start finds the exact posterior.
@@ -218,7 +222,7 @@ def long_chain_test(
 
     Parameters
     ----------
-    model, X, sampler, seed, blocks
+    model, X, sampler, seed, blocks, apart
         As in `goodness_of_fit`.
     start : {"one", "singletons"}
         Where the chain starts.
@@ -235,7 +239,7 @@ def long_chain_test(
     if start not in ("one", "singletons"):
         raise ValueError(f"start must be 'one' or 'singletons', got {start!r}")
     rng = np.random.default_rng(seed)
-    exact = enumerate_posterior(model, X).restricted(blocks)
+    exact = enumerate_posterior(model, X).restricted(blocks, apart)
     n = exact.partitions.shape[1]
     labels = np.zeros(n, np.int32) if start == "one" else np.arange(n, dtype=np.int32)
     draws = (batches + 1) * batch_draws

@@ -80,9 +80,9 @@ def changed(matrix, row, column, value):
     [
         (lambda m: m[:, :-1], "statistics must be"),
         (lambda m: m[:, :2], "values to unpack"),
-        (lambda m: changed(m, 1, 0, 0.0), "sizes must be whole numbers from 1"),
-        (lambda m: changed(m, 1, 0, 1.5), "sizes must be whole numbers"),
-        (lambda m: changed(m, 1, 0, np.inf), "sizes must be whole numbers"),
+        (lambda m: changed(m, 1, 0, 0.0), "sizes must be positive"),
+        (lambda m: changed(m, 1, 0, -1.5), "sizes must be positive"),
+        (lambda m: changed(m, 1, 0, np.inf), "sizes must be positive"),
         (lambda m: changed(m, 1, 1, np.nan), "log_constants must be"),
         (lambda m: changed(m, 1, 3, np.inf), "weights must be"),
         (lambda m: changed(m, 1, 5, np.nan), "statistics must be finite"),

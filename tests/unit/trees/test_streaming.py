@@ -250,7 +250,7 @@ def test_wrong_arguments(blobs):
         mw.stream_leaves(mw.Gaussian(), [blobs(5)])
     leaves = mw.stream_leaves(mw.Mixture(), [blobs(30)], max_leaves=9)
     with pytest.raises(TypeError, match=r"sampler must be mw\.Tree"):
-        mw.sample(mw.Mixture(), leaves, sampler="gibbs", **FAST)
+        mw.sample(mw.Mixture(), leaves, sampler="splitmerge", **FAST)
     with pytest.raises(ValueError, match="X holds leaves of Gaussian rows"):
         mw.sample(mw.Mixture(mw.Poisson()), leaves, **FAST)
     post = mw.sample(mw.Mixture(), leaves, **FAST)
