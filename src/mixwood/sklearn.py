@@ -20,10 +20,12 @@ from mixwood.input.matrices import is_table
 from mixwood.likelihoods import AutoGaussian, Gaussian
 from mixwood.likelihoods.base import as_likelihood
 from mixwood.likelihoods.choose import choose, for_numbers, warn_of_unused
+from mixwood.likelihoods.known_labels import known_of
+from mixwood.likelihoods.row_weights import checked_weights
 from mixwood.model import Mixture
 from mixwood.posterior.prediction import cluster_probabilities, log_density
 from mixwood.priors import NGGP, as_prior
-from mixwood.sampling.sample import sample
+from mixwood.sampling.sample import refuse_light_rows, sample
 from mixwood.trees.build import ibhc
 
 if TYPE_CHECKING:
@@ -141,15 +143,20 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         super().set_params(**params)
         return self
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Draw from the posterior given the rows of `X`, and find the point estimate.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n, d)
             One row per item.
-        y : ignored
-            As scikit-learn's conventions want it.
+        y : array of shape (n,), optional
+            Known labels, numbers or text; -1, None or NaN where the label is unknown. Rows of
+            the same label end up in one cluster, rows of different labels in different ones:
+            see ``known`` of `mixwood.sample`.
+        sample_weight : array of shape (n,), optional
+            How many rows each row stands for, which stay together: see ``weights`` of
+            `mixwood.sample`. A row of weight 0 is left out, and gets its cluster by `predict`.
 
         Returns
         -------
@@ -157,8 +164,15 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         """
         self._decide(X)
         rows = self._validated(X, reset=True)
-        if rows.shape[0] == 1:
+        n = int(rows.shape[0])
+        if n == 1:
             raise ValueError("X has 1 sample, one row; clustering needs two or more")
+        known = None if y is None else known_of(y, n)
+        weights = None if sample_weight is None else self._weights(sample_weight, n)
+        kept = np.arange(n) if weights is None else np.flatnonzero(weights)
+        if weights is not None and len(kept) < n:
+            weights, rows = weights[kept], _chosen_rows(rows, kept)
+            known = None if known is None else known[kept]
         posterior = sample(
             self._model(),
             rows,
@@ -170,15 +184,33 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             seed=self._seed(),
             n_jobs=self.n_jobs,
             progress=self.progress,
+            weights=weights,
+            known=known,
         )
         if posterior.columns is None and hasattr(self, "feature_names_in_"):
             posterior = replace(posterior, columns=tuple(self.feature_names_in_))
         self.posterior_ = posterior
-        self.labels_ = posterior.point_estimate(loss=self.loss)
+        self._estimate = posterior.point_estimate(loss=self.loss)
+        self.labels_ = self._estimate.copy()
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.probabilities_ = posterior.certainty(loss=self.loss)
         self.__dict__.pop("hierarchy_", None)
+        if len(kept) < n:
+            self._fill_in(X, kept)
         return self
+
+    def _weights(self, sample_weight: Any, n: int) -> FloatArray | None:
+        """Return the weights of rows, or None if all are 1."""
+        weights = checked_weights(sample_weight, n, name="sample_weight", zeros=True)
+        refuse_light_rows(self._model().prior, weights[weights > 0], "sample_weight")
+        return None if np.all(weights == 1) else weights
+
+    def _fill_in(self, X: Any, kept: IntArray) -> None:
+        """Give rows without weight the cluster that is predicted for them."""
+        chances = self.predict_proba(X)
+        labels, certainty = chances.argmax(axis=1).astype(np.int64), chances.max(axis=1)
+        labels[kept], certainty[kept] = self.labels_, self.probabilities_
+        self.labels_, self.probabilities_ = labels, certainty
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Put more rows into a tree that grows, `hierarchy_`, rather than draw a posterior.
@@ -205,7 +237,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         if first:
             self.hierarchy_ = ibhc(self._model(), rows, seed=self._seed())
             self.labels_ = self.hierarchy_.labels.copy()
-            for name in ("posterior_", "probabilities_"):
+            for name in ("posterior_", "probabilities_", "_estimate"):
                 self.__dict__.pop(name, None)
         else:
             self.labels_ = self.hierarchy_.insert(rows)
@@ -222,7 +254,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         rows = self._validated(X, reset=False)
         if hasattr(self, "hierarchy_"):
             return cluster_probabilities(self._fitted_draws(), rows, self.hierarchy_.labels)
-        return cluster_probabilities(self._fitted_draws(), rows, self.labels_)
+        return cluster_probabilities(self._fitted_draws(), rows, self._estimate)
 
     def predict(self, X: Any) -> IntArray:
         """Return the most probable cluster of each new row, shape (m,)."""
@@ -297,6 +329,13 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         tags.input_tags.sparse = likelihood.reads_sparse
         tags.input_tags.positive_only = likelihood.reads_counts
         return tags
+
+
+def _chosen_rows(rows: Any, kept: IntArray) -> Any:
+    """Return some rows of an array, a sparse matrix or a table."""
+    if is_table(rows):
+        return rows.iloc[kept] if hasattr(rows, "iloc") else rows[kept.tolist()]
+    return rows[kept] if hasattr(rows, "dtype") else np.asarray(rows)[kept]
 
 
 def _has_holes(X: Any) -> bool:

@@ -268,7 +268,7 @@ class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
     @property
     def means_in_statistic(self) -> NDArray[np.bool_]:
         """The mean of each column."""
-        return np.arange(self.statistic_size) % 3 == 1
+        return np.asarray(np.arange(self.statistic_size) % 3 == 1)
 
     def draw_parameters(
         self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None

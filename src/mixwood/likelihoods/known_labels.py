@@ -23,6 +23,7 @@ allowed if no cluster has two marks. What is allowed stays so when clusters are 
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ __all__ = [
     "collapsed",
     "in_words",
     "kept_by",
+    "known_of",
     "leaves_of",
 ]
 
@@ -89,6 +91,54 @@ def checked_known(known: Any, n: int, *, name: str = "known") -> IntArray | None
     if not has_one.any():
         return None
     codes[has_one] = in_order_of_appearance(np.unique(given[has_one], return_inverse=True)[1])
+    return codes
+
+
+def known_of(y: Any, n: int, *, name: str = "y") -> IntArray:
+    """Return labels of any kind as `checked_known` takes them: codes, and -1 where unknown.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Whole numbers or text; -1, None and NaN (and what pandas has for it) mean unknown.
+    n : int
+        How many rows there are.
+    name : str
+        What the user calls them.
+
+    Examples
+    --------
+    >>> known_of(["red", None, "blue", "red"], 4)
+    array([ 0, -1,  1,  0])
+    """
+    entries = np.asarray(y, dtype=object)
+    if entries.shape == (n, 1):
+        entries = entries[:, 0]
+    if entries.shape != (n,):
+        raise ValueError(
+            f"{name} must be {n} labels, one per row of X and -1 where it is unknown, "
+            f"got shape {entries.shape}"
+        )
+    codes = np.full(n, -1, dtype=np.int64)
+    numbers: dict[Any, int] = {}
+    for row, value in enumerate(entries):
+        if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+            continue
+        if not isinstance(value, (str, bytes, bool, np.bool_, Real)) or (
+            isinstance(value, Real) and not float(value).is_integer()
+        ):
+            raise ValueError(
+                f"{name} must hold labels, whole numbers or text, and -1, None or NaN where the "
+                f"label is unknown, got {shown(value)} in row {row}"
+            )
+        if isinstance(value, Real) and value < 0:
+            if value == -1:
+                continue
+            raise ValueError(
+                f"{name} must hold labels from 0 on, or -1 where unknown, got {shown(value)} in "
+                f"row {row}"
+            )
+        codes[row] = numbers.setdefault(value, len(numbers))
     return codes
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood._support.numbers import count
-from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood._support.types import Data, FloatArray, IntArray, Sizes
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.base import Likelihood
 
@@ -75,7 +75,7 @@ class WeightedLeaves:
     """
 
     likelihood: Likelihood
-    sizes: IntArray | FloatArray
+    sizes: Sizes
     log_constants: FloatArray
     log_apart: FloatArray
     weights: FloatArray
@@ -223,7 +223,7 @@ def names_in(likelihood: Likelihood, X: Any) -> tuple[str, ...] | None:
     return likelihood.own_names()
 
 
-def item_sizes(X: Data | WeightedLeaves) -> IntArray | FloatArray:
+def item_sizes(X: Data | WeightedLeaves) -> Sizes:
     """Return how many rows each item stands for: 1, but for leaves; real where one is.
 
     Examples

@@ -8,7 +8,7 @@ import numpy as np
 
 from mixwood._support.checks import whole_number
 from mixwood._support.numbers import count, percent
-from mixwood._support.types import FloatArray, IntArray
+from mixwood._support.types import FloatArray, IntArray, Sizes
 from mixwood.plots.plane import Plane, plane_of
 from mixwood.plots.style import COLOURS, axes_or_new, colour, marker, sample_of
 
@@ -96,7 +96,7 @@ def _draw_scatter(ax: Axes, plane: Plane, labels: IntArray, sure: Any) -> None:
                 )
 
 
-def _areas(sizes: IntArray) -> FloatArray:
+def _areas(sizes: Sizes) -> FloatArray:
     """Return the areas of marks: in proportion to the rows that they stand for, but never a speck.
 
     Of rows all are equal.

@@ -12,7 +12,7 @@ from mixwood._support.numbers import percent
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items, item_sizes
 
 if TYPE_CHECKING:
-    from mixwood._support.types import Data, FloatArray, IntArray
+    from mixwood._support.types import Data, FloatArray, IntArray, Sizes
     from mixwood.posterior.posterior import Posterior
 
 __all__ = ["Plane", "plane_of"]
@@ -35,7 +35,7 @@ class Plane(NamedTuple):
     points: FloatArray
     names: tuple[str, str]
     own: bool
-    sizes: IntArray
+    sizes: Sizes
 
 
 def plane_of(posterior: Posterior, items: IntArray) -> Plane:
@@ -95,7 +95,7 @@ def _indicators(column: FloatArray) -> FloatArray:
     return found
 
 
-def _column_means(table: FloatArray, sizes: IntArray) -> FloatArray:
+def _column_means(table: FloatArray, sizes: Sizes) -> FloatArray:
     """Return the means of what is not missing, 0 where everything is."""
     there = ~np.isnan(table)
     return np.asarray(sizes @ np.where(there, table, 0.0) / np.maximum(sizes @ there, 1))
@@ -108,7 +108,7 @@ def _roots_of_shares(X: Data) -> csr_array:
     return counts
 
 
-def _components(table: Any, sizes: IntArray) -> Plane:
+def _components(table: Any, sizes: Sizes) -> Plane:
     """Return the items along the two directions of largest variance; the table may be sparse."""
     table = table.astype(np.float64)
     means = np.asarray(table.T @ sizes) / sizes.sum()

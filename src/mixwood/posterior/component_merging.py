@@ -46,7 +46,7 @@ from mixwood.posterior.membership import membership
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood._support.types import FloatArray, IntArray
+    from mixwood._support.types import FloatArray, IntArray, Sizes
     from mixwood.posterior.draws import Draws
 
 __all__ = ["MergedClusters", "merge", "merges", "merges_to_make"]
@@ -227,7 +227,7 @@ def _checked_number(value: int, name: str, clusters: int) -> int:
     return number
 
 
-def _some_of_every_cluster(estimate: IntArray, sizes: IntArray) -> tuple[IntArray, FloatArray]:
+def _some_of_every_cluster(estimate: IntArray, sizes: Sizes) -> tuple[IntArray, FloatArray]:
     """Return items evenly from each cluster, all where they are few, and what each stands for."""
     K = int(estimate.max()) + 1
     most = max(_ROWS // K, _ROWS_PER_CLUSTER)

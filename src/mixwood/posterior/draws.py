@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from mixwood import _core
-    from mixwood._support.types import Data, FloatArray
+    from mixwood._support.types import Data, FloatArray, IntArray, Sizes
     from mixwood.core import MoveStatistics
     from mixwood.likelihoods.base import Likelihood, Parameters
     from mixwood.posterior.predictive_mixture import PredictiveMixture
@@ -180,7 +180,7 @@ class Draws:
         return int(self.labels.shape[2])
 
     @cached_property
-    def item_sizes(self) -> IntArray | FloatArray:
+    def item_sizes(self) -> Sizes:
         """How many rows each item stands for, shape (n_items,): 1, but for weighted items.
 
         Whole numbers, unless weights were given that are not.

@@ -12,7 +12,7 @@ It is `membership`; its entry for the item's own cluster is `certainty`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,11 +86,8 @@ def _shares(
         lengths = clusters[start : start + at_once]
         firsts = np.cumsum(lengths) - lengths
         labels = all_labels[start : start + at_once] + firsts[:, None]
-        table = contingency(
-            labels.ravel(),
-            np.tile(estimate, len(labels)),
-            np.tile(draws.item_sizes, len(labels)),
-        )
+        weights: Any = np.tile(draws.item_sizes, len(labels))
+        table = contingency(labels.ravel(), np.tile(estimate, len(labels)), weights)
         yield labels, table / table.sum(axis=1, keepdims=True)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from mixwood.priors import PredictiveWeights, PriorValues
 
 if TYPE_CHECKING:
     from mixwood import _core
-    from mixwood._support.types import FloatArray, IntArray
+    from mixwood._support.types import FloatArray, IntArray, Sizes
 
 __all__ = [
     "PREDICTIVE_DRAWS",
@@ -71,17 +71,15 @@ class DistinctClusters:
     """
 
     labels: NDArray[np.int32]
-    weights: IntArray | FloatArray
+    weights: Sizes
     ids: IntArray
     starts: IntArray
-    sizes: IntArray | FloatArray
+    sizes: Sizes
     first_draw: IntArray
     first_label: IntArray
 
     @classmethod
-    def of(
-        cls, labels: NDArray[np.int32], weights: IntArray | FloatArray | None = None
-    ) -> DistinctClusters:
+    def of(cls, labels: NDArray[np.int32], weights: Sizes | None = None) -> DistinctClusters:
         """Find them in draws of shape (S, n), each labelled from 0 without gaps.
 
         Without `weights` items are rows.
@@ -94,7 +92,7 @@ class DistinctClusters:
         numbers = np.random.default_rng(0).random((2, labels.shape[1]))
         counts, sums = [], []
         for row in labels:
-            counts.append(np.bincount(row, weights).astype(weights.dtype))
+            counts.append(_rows_in(row, weights))
             real, imaginary = (np.bincount(row, weights=z) for z in numbers)
             sums.append(real + 1j * imaginary)
         lengths = np.array([len(c) for c in counts])
@@ -105,20 +103,20 @@ class DistinctClusters:
         place[order] = np.arange(len(order))
         first = first[order]
         first_draw = np.searchsorted(starts, first, side="right") - 1
-        sizes = np.concatenate(counts)[first]
+        sizes: Any = np.concatenate(counts)[first]
         return cls(
             labels, weights, place[ids], starts, sizes, first_draw, first - starts[first_draw]
         )
 
     @classmethod
-    def apart(cls, labels: NDArray[np.int32], weights: IntArray | FloatArray) -> DistinctClusters:
+    def apart(cls, labels: NDArray[np.int32], weights: Sizes) -> DistinctClusters:
         """Take every cluster of every draw for one of its own."""
-        counts = [np.bincount(row, weights).astype(weights.dtype) for row in labels]
+        counts = [_rows_in(row, weights) for row in labels]
         lengths = np.array([len(c) for c in counts])
         starts = np.concatenate([[0], np.cumsum(lengths)])
         ids = np.arange(starts[-1])
         first_draw = np.repeat(np.arange(len(labels)), lengths)
-        sizes = np.concatenate(counts)
+        sizes: Any = np.concatenate(counts)
         return cls(labels, weights, ids, starts, sizes, first_draw, ids - starts[first_draw])
 
     def __len__(self) -> int:
@@ -252,8 +250,14 @@ def _one_draw_after_the_other(draws: Draws) -> PredictiveMixture:
     return PredictiveMixture(new, old, clusters, clusters.starts[1:], flat_bases(draws))
 
 
+def _rows_in(labels: NDArray[np.int32], weights: Sizes) -> Sizes:
+    """Return how many rows each cluster has, as whole numbers where the weights are."""
+    counts = np.bincount(labels, weights)
+    return counts.astype(np.int64) if weights.dtype.kind == "i" else counts
+
+
 def contingency(
-    labels: NDArray[np.int32], estimate: IntArray, weights: IntArray | None = None
+    labels: NDArray[np.int32], estimate: IntArray, weights: Sizes | None = None
 ) -> FloatArray:
     """Return how many items each cluster of a draw shares with each of an estimate.
 

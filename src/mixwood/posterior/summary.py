@@ -33,7 +33,8 @@ def summary(posterior: Posterior) -> Any:
     scalars |= posterior.base_scalars()
     rows = {name: _row(np.asarray(values, np.float64)) for name, values in scalars.items()}
     table = pandas.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
-    table.attrs |= {key: posterior.settings[key] for key in TOLD if key in posterior.settings}
+    told: dict[str, Any] = dict(posterior.settings)
+    table.attrs |= {key: told[key] for key in TOLD if key in told}
     return table
 
 

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from mixwood._support.types import FloatArray, IntArray
+from mixwood._support.types import FloatArray, IntArray, Sizes
 
 __all__ = ["PredictiveWeights", "PriorDraws", "PriorValues"]
 
@@ -69,7 +69,7 @@ class PredictiveWeights:
         """The log of the mean total over all draws: 0 but for the noise of the draws."""
         return float(np.logaddexp.reduce(self.log_total) - np.log(len(self.log_total)))
 
-    def log_old(self, draw: int | IntArray, sizes: IntArray) -> FloatArray:
+    def log_old(self, draw: int | IntArray, sizes: Sizes) -> FloatArray:
         """Return the log weights of clusters of these sizes in these draws."""
         with np.errstate(divide="ignore"):
             return np.asarray(self.log_factor[draw] + np.log(sizes - self.sigma[draw]))

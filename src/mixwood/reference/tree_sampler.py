@@ -14,8 +14,8 @@ import numpy as np
 
 from mixwood._support.types import Data, FloatArray
 from mixwood.model import Mixture
-from mixwood.reference.families import Family
 from mixwood.reference.blocks import BlockChain
+from mixwood.reference.families import Family
 from mixwood.reference.random import Stream
 
 __all__ = ["GuideTree", "TreeChain", "TwoSides", "node_laws"]

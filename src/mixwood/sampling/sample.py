@@ -15,6 +15,7 @@ from mixwood._support.memory import available_bytes
 from mixwood._support.numbers import count, memory, number
 from mixwood._support.seeding import seed_sequence
 from mixwood._support.threads import thread_count
+from mixwood._support.types import FloatArray
 from mixwood._support.versions import versions
 from mixwood.core import bind_family
 from mixwood.likelihoods.base import Likelihood
@@ -35,7 +36,7 @@ from mixwood.sampling.stored import begin, warn_or_refuse
 from mixwood.sampling.structure import best_structure
 from mixwood.store.folders import check_destination
 
-__all__ = ["sample"]
+__all__ = ["refuse_light_rows", "sample"]
 
 
 def sample(
@@ -197,15 +198,20 @@ def _weighted(prior: Prior, resolved: Likelihood, data: Any, weights: Any) -> We
     if isinstance(data, WeightedLeaves):
         raise ValueError("weights must be None where X is WeightedLeaves, which have sizes already")
     checked = checked_weights(weights, data.shape[0])
-    least = float(checked.min())
+    refuse_light_rows(prior, checked)
+    return weighted_rows(resolved, data, checked)
+
+
+def refuse_light_rows(prior: Prior, weights: FloatArray, name: str = "weights") -> None:
+    """Raise if a row weighs so little that a cluster of it has no weight under the prior."""
+    least = float(weights.min())
     if least < 1 and least <= prior.largest_discount:
         raise ValueError(
-            f"weights must be at least 1 with {type(prior).__name__} (or more than a sigma that is "
-            f"fixed), got {least:g} in row {int(checked.argmin())}: a cluster of less than sigma "
+            f"{name} must be at least 1 with {type(prior).__name__} (or more than a sigma that is "
+            f"fixed), got {least:g} in row {int(weights.argmin())}: a cluster of fewer than sigma "
             "rows has no prior weight. Use mw.DirichletProcess() or mw.FiniteMixture(), or divide "
             "the weights by the smallest"
         )
-    return weighted_rows(resolved, data, checked)
 
 
 def _refuse_broken(spec: RunSpec) -> None:
