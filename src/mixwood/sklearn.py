@@ -16,6 +16,7 @@ except ImportError as error:
         "pip install 'mixwood[sklearn]'"
     ) from error
 
+from mixwood._support.numbers import count
 from mixwood.input.matrices import is_table
 from mixwood.likelihoods import AutoGaussian, Gaussian
 from mixwood.likelihoods.base import as_likelihood
@@ -356,8 +357,9 @@ def _refuse_missing(rows: Any) -> None:
     if isinstance(rows, np.ndarray):
         row, column = np.argwhere(np.isnan(rows))[0]
         where = f", the first in row {row}, column {column}"
+    missing = count("missing value", int(np.isnan(values).sum()))
     raise ValueError(
-        f"X has {int(np.isnan(values).sum()):,} missing values (NaN){where}; this likelihood needs "
+        f"X has {missing} (NaN){where}; this likelihood needs "
         'all entries. MixtureClustering(likelihood="auto") or '
         "MixtureClustering(likelihood=mw.DiagonalGaussian()) skip missing entries"
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 import sys
 from collections.abc import Sequence
 from decimal import Decimal
@@ -22,9 +23,11 @@ from numpy.typing import NDArray
 
 from mixwood._support.checks import shown
 from mixwood._support.types import FloatArray
+from mixwood.input.dates import is_date
 from mixwood.input.refusals import (
     KIND_NAMES,
     NUMBER_KINDS,
+    REMEDIES,
     refuse_empty,
     refuse_non_finite,
     refuse_wrong_width,
@@ -43,6 +46,8 @@ __all__ = [
     "stacked",
     "table_columns",
 ]
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
@@ -220,7 +225,9 @@ def _numbers(array: NDArray[Any], name: str, *, text: bool = False) -> NDArray[A
         array = array.astype(object)
     if array.dtype.kind != "O":
         held = KIND_NAMES.get(array.dtype.kind, f"entries of type {array.dtype}")
-        raise TypeError(f"{name} holds {held}; it must hold real numbers")
+        remedy = REMEDIES.get(array.dtype.kind)
+        hint = "" if remedy is None else f": {remedy}"
+        raise TypeError(f"{name} holds {held}; it must hold real numbers{hint}")
     floats = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
         try:
@@ -242,15 +249,25 @@ def _float(value: Any, text: bool) -> float:
         try:
             number = float(value)
         except ValueError:
-            raise ValueError(
-                "it is not a number; leave columns of text out, or use Product, which takes them"
-            ) from None
+            raise ValueError(_why_no_number(str(value))) from None
         except OverflowError:
             raise OverflowError("it is too large for a float") from None
         if isinstance(value, str) and math.isinf(number) and "inf" not in value.lower():
             raise OverflowError("it is too large for a float")  # such as 1e309
         return number
     raise TypeError("entries must be real numbers")
+
+
+def _why_no_number(text: str) -> str:
+    """Return what a text is that spells no number, and what to do about it."""
+    if is_date(text):
+        return f"it is a date or time, not a number; {REMEDIES['M']}"
+    if _DECIMAL_COMMA.fullmatch(text.strip()):
+        return (
+            "it has a decimal comma; read the file with decimal commas "
+            "(pandas.read_csv(..., decimal=',')), or let mw.choose(table) read such numbers"
+        )
+    return "it is not a number; leave columns of text out, or use Product, which takes them"
 
 
 # --- checks --------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from mixwood._support.types import FloatArray
 __all__ = [
     "KIND_NAMES",
     "NUMBER_KINDS",
+    "REMEDIES",
     "refuse_empty",
     "refuse_non_finite",
     "refuse_non_finite_entries",
@@ -30,6 +31,12 @@ KIND_NAMES = {
     "M": "dates",
     "m": "time differences",
     "V": "records",
+}
+#: What to do about entries of these kinds.
+REMEDIES = {
+    "M": "take the days from a first one on, (x - x.min()) / np.timedelta64(1, 'D'), or leave "
+    "dates out",
+    "m": "divide by a unit, such as np.timedelta64(1, 'D'), or leave them out",
 }
 
 

@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from mixwood._support.checks import shown
+from mixwood._support.types import FloatArray
 from mixwood._support.warn import warn
 from mixwood.input.categories import learn_categories
 from mixwood.input.matrices import is_table, table_columns
@@ -308,12 +311,28 @@ def _warn_if_transposed(
         return
     first = columns[0].to_numpy().tolist()
     names = all(isinstance(value, str) for value in first) and len(set(first)) == rows
-    if names and all(one.numbers is not None or one.kind == LEFT_OUT for one in judged[1:]):
+    numbers = [one.numbers for one in judged[1:] if one.numbers is not None]
+    all_numbers = all(one.numbers is not None or one.kind == LEFT_OUT for one in judged[1:])
+    if names and all_numbers and numbers and _rows_differ(np.column_stack(numbers)):
         warn(
-            f"{name} has {rows:,} rows and {len(columns):,} columns, and the first column holds "
-            "names: rows are clustered. If the columns are your items, transpose the table",
+            f"{name} has {rows:,} rows and {len(columns):,} columns, the first of them names, and "
+            "each row is on a scale of its own. Are the columns your items? Rows are clustered: "
+            "if so, transpose the table",
             UserWarning,
         )
+
+
+def _rows_differ(values: FloatArray) -> bool:
+    """Tell whether most of the variance is between rows, as if each were a variable.
+
+    Where rows are items, of very many measurements for example, they are much alike and columns
+    differ; or somebody has taken the means from the columns.
+    """
+    if np.isnan(values).any():
+        values = np.where(np.isnan(values), np.nanmean(values), values)
+    if np.all(np.abs(values.mean(axis=0)) <= 1e-6 * values.std()):
+        return False
+    return bool(values.mean(axis=1).var() > 0.5 * values.var())
 
 
 def _of_kind(columns: Sequence[ColumnChoice], kind: str) -> list[Any]:

@@ -25,6 +25,7 @@ _COMMAS = (
     "; if these commas are decimal commas, separate the columns by semicolons, or put the numbers "
     "in quotes"
 )
+_PADDED = re.compile(r"(?m)(^|[,;|\t \"])0\d+\s*($|[,;|\t \"])")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+$")
 
 
@@ -48,19 +49,20 @@ def read_text(
         named = _has_header(fields[0]) if header is None else header
         if named and separator != _BLANKS:
             _refuse_wider_rows(fields, separator, name)
-        table = pandas.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            header=0 if named else None,
-            decimal="," if separator != "," and _decimal_comma(fields) else ".",
-            na_values=["?"],
-            skipinitialspace=separator != "\t",
-            low_memory=False,
-        )
+        how = {
+            "sep": separator,
+            "header": 0 if named else None,
+            "decimal": "," if separator != "," and _decimal_comma(fields) else ".",
+            "na_values": ["?"],
+            "skipinitialspace": separator != "\t",
+            "low_memory": False,
+        }
+        table = pandas.read_csv(io.StringIO(text), **how)
+        _keep_padded(table, text, how)
     except ReadError:
         raise
     except pandas.errors.ParserError as error:
-        hint = _COMMAS if separator == "," and _all_whole(fields[named:]) else ""
+        hint = _COMMAS if separator == "," and _halves_of_numbers(fields[named:]) else ""
         raise ReadError(f"{name}: {_explained(str(error))}{hint}") from error
     except (ValueError, csv.Error) as error:  # such as no columns to parse
         raise ReadError(f"{name} cannot be read as a table: {error}") from error
@@ -72,6 +74,20 @@ def read_text(
     if separator != _BLANKS and table.iloc[:, -1].isna().any():  # as a row too short would leave it
         _refuse_short_rows(text, separator, name)
     return table.reset_index(drop=True), row_names(table)
+
+
+def _keep_padded(table: Any, text: str, how: dict[str, Any]) -> None:
+    """Put back numbers written with leading zeros as they are written: 007 is a name, not 7."""
+    import pandas
+
+    suspects = [k for k, dtype in enumerate(table.dtypes) if dtype.kind in "iuf"]
+    if not suspects or not _PADDED.search(text):
+        return
+    written = pandas.read_csv(io.StringIO(text), **how, dtype=str)
+    for k in suspects:
+        column = written.iloc[:, k].str.strip()
+        if column.str.fullmatch(r"0\d+").any():
+            table.isetitem(k, column)
 
 
 def _decoded(raw: bytes, name: str) -> str:
@@ -147,7 +163,7 @@ def _refuse_wider_rows(fields: list[list[str]], separator: str, name: str) -> No
     )
     if more <= 0 or row_names:
         return
-    hint = _COMMAS if separator == "," and _all_whole(rows) else ""
+    hint = _COMMAS if separator == "," and _halves_of_numbers(rows) else ""
     raise ReadError(
         f"{name}: the first line names {names} columns, and rows have {names + more}{hint}"
     )
@@ -156,6 +172,13 @@ def _refuse_wider_rows(fields: list[list[str]], separator: str, name: str) -> No
 def _all_whole(rows: list[list[str]]) -> bool:
     """Tell whether all fields are whole numbers, as the halves of numbers cut at a comma are."""
     return all(_WHOLE.match(field.strip()) for row in rows for field in row)
+
+
+def _halves_of_numbers(rows: list[list[str]]) -> bool:
+    """Tell whether the numbers among the fields are all whole, whatever text is beside them."""
+    fields = [field.strip() for row in rows for field in row]
+    numbers = [field for field in fields if field[-1:].isdigit() and _NUMBER.match(field)]
+    return bool(numbers) and all(map(_WHOLE.match, numbers))
 
 
 def _explained(message: str) -> str:

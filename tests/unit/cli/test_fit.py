@@ -397,9 +397,19 @@ def test_a_single_row_and_a_transposed_table_are_told(mixwood, quick):
     assert result.exit_code == 2
     assert "one.csv has one row; clustering needs two or more" in result.stderr
     values = np.random.default_rng(1).normal(size=(3, 30))
-    table = pd.DataFrame(values).add_prefix("item ")
+    table = pd.DataFrame(values + np.array([[170], [70], [40]])).add_prefix("item ")
     table.insert(0, "variable", ["height", "weight", "age"])
     table.to_csv("wide.csv", index=False)
     result = mixwood("fit", "wide.csv", *quick, "--no-report")
     assert "warning: wide.csv has 3 rows and 31 columns" in result.stderr
     assert "transpose" in result.stderr
+
+
+def test_identifiers_keep_their_leading_zeros(mixwood, quick):
+    rows = [f"{k:03d},{k % 2 * 9 + k / 50}" for k in range(1, 21)]
+    Path("t.csv").write_text("id,x\n" + "\n".join(rows) + "\n")
+    result = mixwood("fit", "t.csv", *quick, "--no-report", "--labels", "out.csv")
+    assert result.exit_code == 0, result.output
+    lines = Path("out.csv").read_text().splitlines()
+    assert lines[0].startswith("row,id,")
+    assert [line.split(",")[1] for line in lines[1:4]] == ["001", "002", "003"]

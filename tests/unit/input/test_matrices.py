@@ -7,6 +7,7 @@ import fractions
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -367,3 +368,13 @@ def test_wide_indices_are_read():
 def test_rows_and_columns_of_zeros_are_kept():
     assert count_matrix(np.zeros((3, 2))).shape == (3, 2)
     assert count_matrix(sparse.csr_array((3, 2), dtype=int)).nnz == 0
+
+
+def test_dates_and_decimal_commas_have_remedies():
+    days = np.arange(4).astype("datetime64[D]")
+    with pytest.raises(TypeError, match=r"X holds dates; .*np\.timedelta64\(1, 'D'\)"):
+        real_matrix(days[:, None])
+    with pytest.raises(ValueError, match=r"row 0: it is a date or time, .*leave dates out"):
+        real_matrix(pd.DataFrame({"day": days.astype(str)}))
+    with pytest.raises(ValueError, match=r"'1,5' in row 1: it has a decimal comma.*mw\.choose"):
+        real_matrix(pd.DataFrame({"x": ["2", "1,5"]}))

@@ -366,13 +366,26 @@ def test_constants_and_combinations_are_named_through_an_open_product():
 
 
 def test_a_table_that_may_be_transposed_is_told():
-    table = pd.DataFrame(RNG.normal(size=(4, 30))).add_prefix("item ")
+    levels = np.array([[170.0], [70.0], [40.0], [80.0]])
+    table = pd.DataFrame(levels + 10 * RNG.normal(size=(4, 30))).add_prefix("item ")
     table.insert(0, "variable", ["height", "weight", "age", "pulse"])
     with pytest.warns(UserWarning, match=r"table has 4 rows and 31 columns.* transpose"):
         choose(table)
     choose(table.iloc[:, :15])  # warnings are errors here
     choose(table.iloc[:, 1:])
     choose(table.set_index("variable").T.reset_index())
+
+
+@pytest.mark.parametrize("standardized", [False, True])
+def test_few_samples_of_many_genes_are_not_transposed(standardized):
+    levels = RNG.gamma(0.5, 1000, size=300)
+    counts = RNG.poisson(levels * RNG.uniform(0.5, 2, size=(12, 1))).astype(float)
+    counts += RNG.normal(size=counts.shape) / 10
+    if standardized:
+        counts = (counts - counts.mean(axis=0)) / counts.std(axis=0)
+    table = pd.DataFrame(counts).add_prefix("gene ")
+    table.insert(0, "sample", [f"S{k}" for k in range(12)])
+    choose(table)  # warnings are errors here
 
 
 def test_slips_in_written_numbers_are_named():

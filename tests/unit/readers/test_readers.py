@@ -241,6 +241,23 @@ def test_rows_with_many_more_fields_than_names_are_refused(tmp_path):
         read(path)
 
 
+def test_decimal_commas_are_told_beside_text_too(tmp_path):
+    path = written(tmp_path / "t.csv", "name,x,y\nash,3,14,2,71\nfir,1,41,1,73\n")
+    with pytest.raises(ReadError, match=r"names 3 columns, and rows have 5; .*decimal commas"):
+        read(path)
+
+
+def test_leading_zeros_are_kept(tmp_path):
+    """A code is not a number: 007 is not 7."""
+    path = written(tmp_path / "t.csv", "id,x,n,day\n007,0.5,10,01\n,1.5,0,2\n012,2.5,20,3\n")
+    table = read(path).values
+    assert table["id"].dropna().tolist() == ["007", "012"]
+    assert table["id"].isna().tolist() == [False, True, False]
+    assert table["day"].tolist() == ["01", "2", "3"]
+    assert table["n"].tolist() == [10, 0, 20]
+    assert table["x"].tolist() == [0.5, 1.5, 2.5]
+
+
 def test_quoted_decimal_commas_stay_as_they_are_written(tmp_path):
     loaded = read(written(tmp_path / "t.csv", 'x,y\n"3,14",1\n"2,71",2\n'))
     assert loaded.values["x"].tolist() == ["3,14", "2,71"]
