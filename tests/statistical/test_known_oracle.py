@@ -140,10 +140,12 @@ class OfLeaves:
 
 @pytest.mark.parametrize("sampler", ["gibbs", "tree"])
 @pytest.mark.parametrize("case", ["gaussian", "categorical"])
-def test_same_draws_as_the_twin(assert_same_draws, sampler, case, family_case, seed):
-    likelihood, X = family_case(18) if case == "categorical" else (mw.Gaussian(), None)
-    if X is None:
-        X = np.random.default_rng(seed).normal(size=(18, 2))
+def test_same_draws_as_the_twin(assert_same_draws, sampler, case, seed):
+    rng = np.random.default_rng(seed)
+    if case == "gaussian":
+        likelihood, X = mw.Gaussian(), rng.normal(size=(18, 2))
+    else:
+        likelihood, X = mw.Categorical(), rng.integers(0, 3, size=(18, 2))
     known = np.full(18, -1)
     known[[1, 5, 7]], known[[2, 3]], known[17] = 0, 1, 2
     model, X = explicit(mw.Mixture(likelihood, mw.NGGP()), X)

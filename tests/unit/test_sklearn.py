@@ -355,3 +355,49 @@ def test_without_scikit_learn_the_extra_is_named():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "mixwood[sklearn]" in run.stdout
+
+
+def test_y_are_known_labels():
+    X, _ = groups(n=30)
+    y = np.full(len(X), None, dtype=object)
+    y[[0, 1]], y[[2, 3]] = "one", "another"
+    model = short().fit(X, y)
+    assert model.labels_[0] == model.labels_[1]
+    assert model.labels_[2] == model.labels_[3] != model.labels_[0]
+    assert model.predict(X).shape == (len(X),)
+    plain = short().fit(X)
+    np.testing.assert_array_equal(short().fit(X, np.full(len(X), -1)).labels_, plain.labels_)
+    with pytest.raises(ValueError, match="y must be 30 labels"):
+        short().fit(X, [0, 1])
+
+
+def test_sample_weight():
+    X, _ = groups(n=30)
+    weights = np.ones(len(X))
+    plain = short().fit(X)
+    np.testing.assert_array_equal(short().fit(X, sample_weight=weights).labels_, plain.labels_)
+    weights[3] = 2.5
+    weighted = short().fit(X, sample_weight=weights)
+    assert weighted.posterior_.item_sizes[3] == 2.5
+    with pytest.raises(ValueError, match="sample_weight must be at least 1 with NGGP"):
+        short(prior=None).fit(X, sample_weight=weights / 4)
+    with pytest.raises(ValueError, match="sample_weight must be finite and not negative"):
+        short().fit(X, sample_weight=-weights)
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_rows_without_weight_have_no_influence(table):
+    X, _ = groups(n=30)
+    if table:
+        X = pytest.importorskip("pandas").DataFrame(X).add_prefix("x")
+    weights = np.ones(len(X))
+    weights[[4, 20]] = 0
+    y = np.full(len(X), -1)
+    y[:2] = 0
+    few = X[weights > 0]
+    alone = short().fit(few, y[weights > 0])
+    both = short().fit(X, y, sample_weight=weights)
+    assert both.labels_.shape == both.probabilities_.shape == (len(X),)
+    np.testing.assert_array_equal(both.labels_[weights > 0], alone.labels_)
+    np.testing.assert_array_equal(both.labels_[[4, 20]], alone.predict(X)[[4, 20]])
+    np.testing.assert_array_equal(both.predict(X), alone.predict(X))

@@ -83,7 +83,7 @@ def checked_known(known: Any, n: int, *, name: str = "known") -> IntArray | None
     wrong = np.flatnonzero(given < -1)
     if len(wrong):
         raise ValueError(
-            f"{name} must be labels from 0 on, or -1 where unknown, got {shown(given[wrong[0]])} "
+            f"{name} must be labels from 0 on, or -1 where unknown, got {given[wrong[0]]} "
             f"in row {wrong[0]}"
         )
     codes = np.full(n, -1, dtype=np.int64)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray
 from mixwood.input.matrices import as_array
 from mixwood.likelihoods.weighted_leaves import PARTS_OF_ONE, WeightedLeaves
@@ -62,13 +61,13 @@ def checked_weights(
     if len(wrong):
         row = int(wrong[0])
         raise ValueError(
-            f"{name} must be finite and not negative, got {shown(values[row])} in row {row}"
+            f"{name} must be finite and not negative, got {values[row]:g} in row {row}"
         )
     none = np.flatnonzero(values * PARTS_OF_ONE < 0.5)
     if len(none) and not zeros:
         row = int(none[0])
         raise ValueError(
-            f"{name} must be positive, got {shown(values[row])} in row {row}: a row that weighs "
+            f"{name} must be positive, got {values[row]:g} in row {row}: a row that weighs "
             f"nothing has no influence. Leave such rows out, X[{name} > 0], and ask post.predict "
             "for their clusters"
         )
