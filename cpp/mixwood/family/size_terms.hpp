@@ -27,8 +27,7 @@ class SizeTerms {
     if (!(size < static_cast<double>(table_.size()))) return formula(size);
     const auto whole = static_cast<std::size_t>(size);
     if (static_cast<double>(whole) != size) return formula(size);
-    return table_.at(whole,
-                     [&](std::size_t any) { return formula(static_cast<double>(any)); });
+    return table_.at(whole, [&](std::size_t any) { return formula(static_cast<double>(any)); });
   }
 
  private:

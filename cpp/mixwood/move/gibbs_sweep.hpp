@@ -98,8 +98,7 @@ class GibbsSweep {
     const int own = state.partition.slot_of(row);
     const double others = state.partition.size(own) - 1;
     weights_[state.partition.position(own)] =
-        others == 0 ? never
-                    : state.prior.log_join(others) + state.clusters.score_without(own, b);
+        others == 0 ? never : state.prior.log_join(others) + state.clusters.score_without(own, b);
     weights_.back() = state.prior.log_new() + log_alone(state, row, b);
   }
 

@@ -62,9 +62,10 @@ class SubtreeGibbs {
     weights_.resize(active.size() + 1);
     for (std::size_t a = 0; a < active.size(); ++a) {
       const double there = state.partition.size(active[a]);
-      weights_[a] = state.partition.may_join(active[a], marks)
-                        ? scores_[active[a]] + state.log_kappa(there + size) - state.log_kappa(there)
-                        : never;
+      weights_[a] =
+          state.partition.may_join(active[a], marks)
+              ? scores_[active[a]] + state.log_kappa(there + size) - state.log_kappa(there)
+              : never;
     }
     const double there = state.partition.size(own);
     weights_[state.partition.position(own)] =

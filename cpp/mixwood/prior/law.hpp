@@ -52,7 +52,7 @@ struct Kernel {
 
 // What the parameters depend on, given the partition.
 struct ClusterSizes {
-  double n_points;             // rows, those of weighted leaves one by one
+  double n_points;            // rows, those of weighted leaves one by one
   std::vector<double> sizes;  // in the order in which a draw runs through the clusters
 
   int n_clusters() const { return static_cast<int>(sizes.size()); }

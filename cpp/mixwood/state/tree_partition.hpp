@@ -43,8 +43,7 @@ class TreePartition : public Slots {
       slot = number;
     }
     label_nodes(slots);
-    for (const int slot : active())
-      each_piece(slot, [&](int piece) { add_node(slot, piece); });
+    for (const int slot : active()) each_piece(slot, [&](int piece) { add_node(slot, piece); });
   }
 
   const TreeShape& shape() const { return *shape_; }

@@ -27,7 +27,8 @@ class Arena {
     if (free_.empty()) {
       node = static_cast<int>(left.size());
       for (auto* values : {&left, &right, &parent, &row, &place}) values->push_back(none);
-      for (auto* values : {&size, &log_marginal, &log_apart, &log_one, &log_tree}) values->push_back(0);
+      for (auto* values : {&size, &log_marginal, &log_apart, &log_one, &log_tree})
+        values->push_back(0);
     } else {
       node = free_.back();
       free_.pop_back();

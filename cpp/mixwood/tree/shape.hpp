@@ -15,8 +15,8 @@ struct TreeShape {
   static constexpr int none = -1;
 
   std::vector<int> parent;
-  std::vector<int> leaves;  // below, or 1 for a leaf
-  std::vector<int> first;   // of the rows below, as a place in `rows`
+  std::vector<int> leaves;   // below, or 1 for a leaf
+  std::vector<int> first;    // of the rows below, as a place in `rows`
   std::vector<double> size;  // of the rows below: more than 1 for a weighted leaf
   std::vector<int> rows;
   std::vector<int> leaf_of_row;
