@@ -59,6 +59,7 @@ std::unique_ptr<AnyFamily> bound_leaves(std::shared_ptr<ErasedFamily> leaves);
 // The sums of this many leaves, checked.
 LeafSums leaf_sums(std::size_t leaves, const Input<double, 1>& sizes,
                    const Input<double, 1>& log_apart, const Input<double, 1>& weights,
-                   const std::optional<Input<std::uint8_t, 1>>& marks);
+                   const std::optional<Input<std::uint8_t, 1>>& marks,
+                   const std::optional<Input<std::int32_t, 1>>& rows = {});
 
 }  // namespace mixwood::bindings

@@ -81,12 +81,15 @@ Result<double> log_predictive_table(const AnyFamily& family, const Statistics& s
 
 LeafSums leaf_sums(std::size_t leaves, const Input<double, 1>& sizes,
                    const Input<double, 1>& log_apart, const Input<double, 1>& weights,
-                   const std::optional<Input<std::uint8_t, 1>>& marks) {
+                   const std::optional<Input<std::uint8_t, 1>>& marks,
+                   const std::optional<Input<std::int32_t, 1>>& rows) {
   require(leaves > 0 && sizes.size() == leaves && log_apart.size() == leaves &&
-              weights.size() == leaves && (!marks || marks->size() == leaves),
-          "sizes, log_apart, weights and marks must have one entry per leaf");
-  LeafSums sums{as_span(sizes), as_span(log_apart), as_span(weights), {}};
+              weights.size() == leaves && (!marks || marks->size() == leaves) &&
+              (!rows || rows->size() == leaves),
+          "sizes, log_apart, weights, marks and rows must have one entry per leaf");
+  LeafSums sums{as_span(sizes), as_span(log_apart), as_span(weights), {}, {}};
   if (marks) sums.marks = as_span(*marks);
+  if (rows) sums.rows = as_span(*rows);
   for (const std::uint8_t mark : sums.marks) require(mark <= 1, "marks must be 0 or 1");
   return sums;
 }
@@ -172,21 +175,29 @@ void bind_families(nb::module_& m) {
       .def(
           "leaves",
           [](const AnyFamily& f, Input<double, 2> statistics, Statistic sizes, Statistic log_apart,
-             Statistic weights, std::optional<Input<std::uint8_t, 1>> marks) {
+             Statistic weights, std::optional<Input<std::uint8_t, 1>> marks,
+             std::optional<Input<std::int32_t, 1>> rows) {
             require(statistics.shape(1) == static_cast<std::size_t>(f.statistic_size()),
                     "statistics must have the family's statistic_size columns");
             if (f.erased().is_weighted() || f.erased().is_sparse())
               throw nb::type_error("this family cannot have leaves of plain statistics");
-            return bound_leaves(std::make_shared<Leaves>(
-                own_family(f.shared_erased()), as_span(statistics),
-                leaf_sums(statistics.shape(0), sizes, log_apart, weights, marks)));
+            const LeafSums sums =
+                leaf_sums(statistics.shape(0), sizes, log_apart, weights, marks, rows);
+            for (std::size_t leaf = 0; leaf < sums.rows.size(); ++leaf)
+              require(
+                  sums.rows[leaf] < f.n_rows() && (sums.rows[leaf] < 0 || sums.sizes[leaf] == 1),
+                  "rows must lie within the family, and count as one each");
+            return bound_leaves(
+                std::make_shared<Leaves>(own_family(f.shared_erased()), as_span(statistics), sums));
           },
           nb::arg("statistics"), nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"),
-          nb::arg("marks").none() = nb::none(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(),
-          nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(),
-          nb::keep_alive<0, 6>(),
+          nb::arg("marks").none() = nb::none(), nb::arg("rows").none() = nb::none(),
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+          nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(), nb::keep_alive<0, 6>(),
+          nb::keep_alive<0, 7>(),
           "The family of weighted leaves, each given by its statistic and sums; no two leaves "
-          "with a mark of 1 are ever in one cluster.")
+          "with a mark of 1 are ever in one cluster. rows: which row of this family a leaf is, "
+          "-1 where it is none or counts as more than one.")
       .def(
           "cluster_statistics", &statistics_by_label, nb::arg("labels"),
           "The statistics of clusters 0 to K-1, one per row; rows of negative labels are left out.")

@@ -28,6 +28,9 @@ struct LeafSums {
   std::span<const double> log_apart;    // sum of log P(x)
   std::span<const double> weights;      // as forests weigh their nodes
   std::span<const std::uint8_t> marks;  // 1: no two such leaves are in one cluster; empty: none is
+  // The row of a leaf that is one row of the family and counts as one, -1 for others; empty: the
+  // family has no rows of its own.
+  std::span<const std::int32_t> rows;
 };
 
 // How many rows all leaves stand for.
@@ -92,6 +95,8 @@ class ErasedFamily {
   bool is_weighted() const { return sums_.has_value(); }
   double n_points() const { return n_points_; }
   double row_size(int row) const { return sums_ ? sums_->sizes[row] : 1; }
+  // Whether most leaves are single rows, which it is best to score as such.
+  bool has_single_rows() const { return sums_ && !sums_->rows.empty(); }
   int row_marks(int row) const { return sums_ && !sums_->marks.empty() ? sums_->marks[row] : 0; }
   double row_log_apart(int row) const { return sums_ ? sums_->log_apart[row] : log_alone(row); }
 

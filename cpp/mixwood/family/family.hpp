@@ -61,6 +61,14 @@ bool is_weighted(const F& family) {
   else
     return false;
 }
+// Whether rows, or most of them, are single ones.
+template <Family F>
+bool has_single_rows(const F& family) {
+  if constexpr (requires { family.has_single_rows(); })
+    return !is_weighted(family) || family.has_single_rows();
+  else
+    return true;
+}
 template <Family F>
 double n_points(const F& family) {
   if constexpr (WeightedFamily<F>)

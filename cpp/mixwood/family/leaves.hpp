@@ -19,8 +19,8 @@ namespace mixwood {
 
 class Leaves final : public ErasedFamily {
  public:
-  // `rows` is the family of the rows themselves, bound to none of them and not sparse;
-  // `statistics` has one for each leaf, kept by the caller.
+  // `rows` is the family of the rows themselves, not sparse, bound to none of them or to those that
+  // `sums.rows` has; `statistics` has one for each leaf, kept by the caller.
   Leaves(std::shared_ptr<ErasedFamily> rows, std::span<const double> statistics, LeafSums sums)
       : ErasedFamily(static_cast<int>(sums.sizes.size()), rows->statistic_size(), false, sums),
         rows_(std::move(rows)),
@@ -65,7 +65,9 @@ class Leaves final : public ErasedFamily {
                      [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
   }
   double log_marginal_with(const double* s, int leaf, double* spare) const override {
-    return rows_->log_marginal_with(s, statistic(leaf), spare);
+    const int row = row_of(leaf);
+    return row >= 0 ? rows_->log_marginal_with(s, row, spare)
+                    : rows_->log_marginal_with(s, statistic(leaf), spare);
   }
   double log_marginal_with(const double* s, const double* t, double* spare) const override {
     return rows_->log_marginal_with(s, t, spare);
@@ -83,30 +85,73 @@ class Leaves final : public ErasedFamily {
  private:
   class LeafClusters;
 
-  double compute_alone(int leaf) const { return rows_->log_marginal(statistic(leaf)); }
+  // The row that the leaf is, below 0 where it is none or several.
+  int row_of(int leaf) const { return sums()->rows.empty() ? -1 : sums()->rows[leaf]; }
+
+  double compute_alone(int leaf) const {
+    const int row = row_of(leaf);
+    return row >= 0 ? rows_->log_alone(row) : rows_->log_marginal(statistic(leaf));
+  }
 
   std::shared_ptr<ErasedFamily> rows_;
   std::span<const double> statistics_;
   LazyTable alone_;
 };
 
-// The clusters of the rows; a leaf that comes or goes is a block of them.
+// The clusters of the rows; a leaf that comes or goes is a block of them, or one row.
 class Leaves::LeafClusters final : public ErasedClusters {
  public:
-  explicit LeafClusters(const Leaves& family)
-      : ErasedClusters(1), family_(family), rows_(family.rows_->clusters()) {}
+  explicit LeafClusters(const Leaves& family) : LeafClusters(family, family.rows_->clusters()) {}
 
-  void observe(int slot, int leaf) override { rows_->merge(slot, block_of(leaf)); }
-  void forget(int slot, int leaf) override { rows_->subtract(slot, block_of(leaf)); }
-  void load(std::span<const int> leaves) override { leaf_ = leaves[0]; }
+  void observe(int slot, int leaf) override {
+    const int row = family_.row_of(leaf);
+    if (row >= 0)
+      rows_->observe(slot, row);
+    else
+      rows_->merge(slot, block_of(leaf));
+  }
+  void forget(int slot, int leaf) override {
+    const int row = family_.row_of(leaf);
+    if (row >= 0)
+      rows_->forget(slot, row);
+    else
+      rows_->subtract(slot, block_of(leaf));
+  }
+  void load(std::span<const int> leaves) override {
+    leaves_.assign(leaves.begin(), leaves.end());
+    within_.assign(leaves.size(), -1);
+    single_.clear();
+    for (std::size_t b = 0; b < leaves.size(); ++b) {
+      const int row = family_.row_of(leaves[b]);
+      if (row < 0) continue;
+      within_[b] = static_cast<int>(single_.size());
+      single_.push_back(row);
+    }
+    if (!single_.empty()) rows_->load(single_);
+  }
   void score(std::span<const int> slots, double* scores) override {
-    rows_->score_block(block_of(leaf_), slots, scores);
+    if (single_.size() == leaves_.size()) return rows_->score(slots, scores);
+    scores_.resize(static_cast<std::size_t>(slots_) * rows_at_once);
+    if (!single_.empty()) rows_->score(slots, scores_.data());
+    for (std::size_t b = 0; b < leaves_.size(); ++b)
+      if (within_[b] >= 0)
+        for (const int slot : slots)
+          scores[place(slot, b)] = scores_[place(slot, static_cast<std::size_t>(within_[b]))];
+    for (std::size_t b = 0; b < leaves_.size(); ++b) {
+      if (within_[b] >= 0) continue;
+      rows_->score_block(block_of(leaves_[b]), slots, scores_.data());
+      for (const int slot : slots) scores[place(slot, b)] = scores_[slot];
+    }
   }
-  double score_without(int slot, int) override {
-    return rows_->score_block_without(slot, block_of(leaf_));
+  double score_without(int slot, int b) override {
+    return within_[b] >= 0 ? rows_->score_without(slot, within_[b])
+                           : rows_->score_block_without(slot, block_of(leaves_[b]));
   }
 
-  void grow(int slots) override { rows_->grow(slots); }
+  void grow(int slots) override {
+    slots_ = std::max(slots_, slots);
+    rows_->grow(slots);
+  }
   void clear(int slot) override { rows_->clear(slot); }
   void assign(int slot, const double* s) override { rows_->assign(slot, s); }
   void merge(int slot, const Block& block) override { rows_->merge(slot, block); }
@@ -128,11 +173,22 @@ class Leaves::LeafClusters final : public ErasedClusters {
   }
 
  private:
+  LeafClusters(const Leaves& family, std::unique_ptr<ErasedClusters> rows)
+      : ErasedClusters(family.has_single_rows() ? rows->rows_at_once : 1),
+        family_(family),
+        rows_(std::move(rows)) {}
+
   Block block_of(int leaf) const { return {.statistic = family_.statistic(leaf), .counts = {}}; }
+  std::size_t place(int slot, std::size_t b) const {
+    return static_cast<std::size_t>(slot) * static_cast<std::size_t>(rows_at_once) + b;
+  }
 
   const Leaves& family_;
   std::unique_ptr<ErasedClusters> rows_;
-  int leaf_ = 0;
+  int slots_ = 0;
+  std::vector<int> leaves_, single_;  // what is loaded; of these the rows of single ones
+  std::vector<int> within_;           // which of the single ones each is, below 0 for none
+  std::vector<double> scores_;
 };
 
 inline std::unique_ptr<ErasedClusters> Leaves::clusters() const {

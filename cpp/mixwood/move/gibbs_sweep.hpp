@@ -88,7 +88,7 @@ class GibbsSweep {
   }
 
   void fill_weights(S& state, int row, int b) {
-    if (is_weighted(state.family)) return fill_leaf_weights(state, row, b);
+    if (row_size(state.family, row) != 1) return fill_leaf_weights(state, row, b);
     const auto& active = state.partition.active();
     const int block = block_of(state);
     weights_.resize(active.size() + 1);
@@ -100,22 +100,28 @@ class GibbsSweep {
     weights_[state.partition.position(own)] =
         others == 0 ? never : state.prior.log_join(others) + state.clusters.score_without(own, b);
     weights_.back() = state.prior.log_new() + log_alone(state, row, b);
+    forbid_marked(state, row);
   }
 
-  // A row that stands for m: kappa(|c|+m, u)/kappa(|c|, u) P(x_i | X_c), and 0 where it and the
-  // cluster are marked (LeafSums); new: kappa(m, u) P(x_i).
+  // No weight for clusters with a mark if the row has one (LeafSums).
+  void forbid_marked(const S& state, int row) {
+    if (row_marks(state.family, row) == 0) return;
+    const auto& active = state.partition.active();
+    const int own = state.partition.slot_of(row);
+    for (std::size_t a = 0; a < active.size(); ++a)
+      if (active[a] != own && !state.partition.may_join(active[a], 1)) weights_[a] = never;
+  }
+
+  // A row that stands for m: kappa(|c|+m, u)/kappa(|c|, u) P(x_i | X_c); new: kappa(m, u) P(x_i).
   void fill_leaf_weights(S& state, int row, int b) {
     const auto& active = state.partition.active();
     const int block = block_of(state);
     const double size = row_size(state.family, row);
-    const int marks = row_marks(state.family, row);
     weights_.resize(active.size() + 1);
     for (std::size_t a = 0; a < active.size(); ++a) {
       const double there = state.partition.size(active[a]);
-      weights_[a] = !state.partition.may_join(active[a], marks)
-                        ? never
-                        : state.prior.log_kappa(there + size) - state.prior.log_kappa(there) +
-                              scores_[static_cast<std::size_t>(active[a]) * block + b];
+      weights_[a] = state.prior.log_kappa(there + size) - state.prior.log_kappa(there) +
+                    scores_[static_cast<std::size_t>(active[a]) * block + b];
     }
     const int own = state.partition.slot_of(row);
     const double there = state.partition.size(own);
@@ -124,6 +130,7 @@ class GibbsSweep {
                       : state.prior.log_kappa(there) - state.prior.log_kappa(there - size) +
                             state.clusters.score_without(own, b);
     weights_.back() = state.prior.log_kappa(size) + log_alone(state, row, b);
+    forbid_marked(state, row);
   }
 
   static bool is_alone(const S& state, int row, int own) {

@@ -150,7 +150,7 @@ class LeafScan {
 
   void visit(GuidedState<F>& state, GibbsSweep<GuidedState<F>>& sweep, SubtreeGibbs<F>& subtree,
              Stream& random, const std::atomic<bool>& stop, MoveReport& report) {
-    if (sets_.empty() && !is_weighted(state.family))
+    if (sets_.empty() && has_single_rows(state.family))
       return sweep(state, leaves_, random, stop, report);
     const Timed timed(report);
     for (const int leaf : leaves_) {

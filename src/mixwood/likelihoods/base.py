@@ -43,6 +43,13 @@ class Column(NamedTuple):
     categories: tuple[Any, ...] | None = None
 
 
+class SingleRows(NamedTuple):
+    """Rows among weighted leaves, and which of them a leaf is, -1 for one that is none."""
+
+    rows: Data
+    row_of_leaf: NDArray[np.int32]
+
+
 class Likelihood(Settable, ABC):
     """The distribution of a cluster's items, with its conjugate prior integrated out.
 
@@ -211,10 +218,12 @@ class Likelihood(Settable, ABC):
         log_apart: FloatArray,
         weights: FloatArray,
         marks: NDArray[np.uint8] | None = None,
+        single: SingleRows | None = None,
     ) -> _core.Family:
         """Return the compiled family over weighted leaves; see `mixwood.WeightedLeaves`."""
-        without_rows = self.bind(self.no_rows(self.width or 0))
-        return without_rows.leaves(np.asarray(statistics), sizes, log_apart, weights, marks)
+        rows = self.bind(self.no_rows(self.width or 0) if single is None else single.rows)
+        places = None if single is None else single.row_of_leaf
+        return rows.leaves(np.asarray(statistics), sizes, log_apart, weights, marks, places)
 
     @abstractmethod
     def row_constants(self, X: Data) -> FloatArray:

@@ -205,6 +205,10 @@ def collapsed(likelihood: Likelihood, X: Data | WeightedLeaves, known: IntArray)
         statistics = csr_array(members @ rows.statistics)
     else:
         statistics = rows.bind().cluster_statistics(leaf_of_row)
+    alone = None
+    if not isinstance(X, WeightedLeaves):
+        first = np.unique(leaf_of_row, return_index=True)[1].astype(np.int32)
+        alone = np.where(apart, np.int32(-1), first)
     united = WeightedLeaves(
         likelihood,
         summed(rows.sizes),
@@ -213,6 +217,8 @@ def collapsed(likelihood: Likelihood, X: Data | WeightedLeaves, known: IntArray)
         summed(rows.weights),
         statistics,
         apart=apart,
+        rows=None if isinstance(X, WeightedLeaves) else X,
+        row_of_leaf=alone,
     )
     return Collapsed(united, leaf_of_row)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mixwood._support.numbers import count
 from mixwood._support.types import Data, FloatArray, IntArray, Sizes
 from mixwood.input.matrices import stacked
-from mixwood.likelihoods.base import Likelihood
+from mixwood.likelihoods.base import Likelihood, SingleRows
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -59,6 +59,10 @@ class WeightedLeaves:
         The sufficient statistics of the rows; of `Multinomial` the totals of the words.
     apart : bool array of shape (m,), optional
         Leaves that are to be in clusters of their own: no two of them are ever in one.
+    rows : array or csr_array, optional
+        Rows that leaves of size 1 are, as the likelihood reads them: chains score them faster.
+    row_of_leaf : int32 array of shape (m,), optional
+        Which of `rows` a leaf is, -1 for one that is not a single row.
     leaf_of_row : int32 array of shape (n,), optional
         The leaf of each row, in the order in which the rows came; None where it is not here.
         A posterior keeps the leaves without it.
@@ -82,6 +86,8 @@ class WeightedLeaves:
     statistics: Data
     leaf_of_row: NDArray[np.int32] | None = None
     apart: NDArray[np.bool_] | None = None
+    rows: Data | None = None
+    row_of_leaf: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.likelihood, Likelihood) or self.likelihood.width is None:
@@ -145,7 +151,10 @@ class WeightedLeaves:
         """Return the compiled family over the leaves."""
         sums = (self.sizes.astype(np.float64), self.log_apart, self.weights)
         marks = None if self.apart is None else self.apart.astype(np.uint8)
-        return self.likelihood.bind_leaves(self.statistics, *sums, marks)
+        single = None
+        if self.rows is not None and self.row_of_leaf is not None:
+            single = SingleRows(self.rows, np.ascontiguousarray(self.row_of_leaf, np.int32))
+        return self.likelihood.bind_leaves(self.statistics, *sums, marks, single)
 
     def __repr__(self) -> str:
         return (
@@ -256,4 +265,6 @@ def chosen_items(X: Data | WeightedLeaves, items: IntArray) -> Data | WeightedLe
         X.weights[items],
         X.statistics[items],
         apart=None if X.apart is None else X.apart[items],
+        rows=X.rows,
+        row_of_leaf=None if X.row_of_leaf is None else X.row_of_leaf[items],
     )
