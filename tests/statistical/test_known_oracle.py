@@ -18,7 +18,7 @@ from mixwood.reference import TreeChain, family_of
 from mixwood.reference.blocks import BlockGibbsChain
 from mixwood.reference.families import dense
 from mixwood.reference.leaves import guide_of_rows
-from mixwood.testing import all_partitions, goodness_of_fit
+from mixwood.testing import all_partitions, goodness_of_fit, long_chain_test
 from tests.statistical.conftest import CASES, LEARNED
 
 SAMPLERS = {
@@ -122,6 +122,29 @@ def test_without_the_marks_labels_are_not_kept(sampler, seed):
             seed,
             spoil=lambda leaves: replace(leaves, apart=None),
         )
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "tree", "splits"])
+def test_a_long_chain_finds_all_that_is_allowed(sampler, seed):
+    known = np.array(PATTERNS["three rows apart"])
+    model, X = explicit(mw.Mixture(ON_A_LINE, PRIORS["nggp"]), POINTS)
+    leaves, leaf_of_row = collapsed(model.likelihood, X, known)
+
+    def run(_, rng):
+        start = np.arange(leaves.n_leaves, dtype=np.int32)
+        chain = make_chain(model, leaves, start, rng.bit_generator, SAMPLERS[sampler])
+        chain.freeze()
+        history = np.empty((33 * 200, 6), dtype=np.int32)
+        for row in history:
+            chain.iterate(3)
+            row[:] = chain.state()["labels"][leaf_of_row]
+        return history
+
+    found = long_chain_test(
+        model, X, batches=32, batch_draws=200, seed=seed, run=run, **restriction(known)
+    )
+    assert found.passed(), found
+    assert found.never_visited < 0.01
 
 
 # --- the plain twin, number by number, and with mistakes

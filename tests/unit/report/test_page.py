@@ -117,6 +117,16 @@ def test_the_learned_base_is_told_in_words(page, three_classes, without_pictures
     assert "their variances differ" not in fixed.text
 
 
+def test_weights_and_known_labels_are_told(three_classes, without_pictures):
+    known = np.full(60, -1)
+    known[[0, 1, 25]] = 0
+    given = {"known": known, "weights": np.full(60, 2.5)}
+    text = Page(render(fitted(three_classes, mw.Gaussian(), "known", **given), About("x"))).text
+    assert "3 of 60 rows in 1 group that stays together" in text
+    assert "60 rows that count as 150" in text
+    assert "150 rows and 2 columns" in text
+
+
 def test_every_part_is_there_and_is_linked(page):
     sections = [attributes["id"] for attributes in page.all("section")]
     assert sections == ["answer", "clusters", "rows", "pictures", "hierarchy", "chains", "run"]
