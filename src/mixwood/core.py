@@ -90,7 +90,8 @@ def bind_family(
     ValueError
         If a row's density is not a number.
     TypeError
-        If the chains' `sampler` is given and cannot work with the likelihood.
+        If the chains' `sampler` is given and cannot work with the likelihood, or with missing
+        entries that are drawn.
     """
     family = X.bind() if isinstance(X, WeightedLeaves) else model.likelihood.bind(X)
     if isinstance(X, WeightedLeaves) and sampler is not None and not sampler.takes_leaves:
@@ -104,6 +105,13 @@ def bind_family(
             f"{type(model.likelihood).__name__} cannot: it has no atom sampler. Use one of the "
             "marginal samplers, for example mw.Gibbs()"
         )
+    if sampler is not None and family.latent_size > 0:
+        reason = sampler.why_no_missing(family.n_rows)
+        if reason is not None:
+            raise TypeError(
+                f"sampler {sampler} cannot draw the missing entries of X: {reason}. Use mw.Tree(), "
+                "or mw.DiagonalGaussian(), which skips them"
+            )
     densities = family.log_alone()
     if not np.all(np.isfinite(densities)):
         row = int(np.flatnonzero(~np.isfinite(densities))[0])

@@ -16,6 +16,7 @@
 #include "mixwood/archive.hpp"
 #include "mixwood/family/count_block.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/latent.hpp"
 #include "mixwood/random/stream.hpp"
 
 namespace mixwood {
@@ -50,11 +51,13 @@ inline double total_size(const LeafSums& sums) {
 
 class ErasedClusters;
 class ErasedAtoms;
+class ErasedLatents;
 
 class ErasedFamily {
  public:
   class Clusters;
   class Atoms;
+  class Latents;
 
   // Rows together: of a sparse family their counts, else their statistic.
   struct Block {
@@ -73,6 +76,15 @@ class ErasedFamily {
   virtual void set_base(const double* base) = 0;
   virtual double log_base() const = 0;
   virtual BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) = 0;
+
+  // Rows with a latent part: see LatentFamily. Most kinds have none.
+  virtual int latent_size() const { return 0; }
+  virtual int latent_size(int) const { return 0; }
+  virtual std::span<const int> latent_rows() const { return {}; }
+  virtual void read_latent(double*) const {}
+  virtual void set_latent(const double*) {}
+  virtual void set_latent_of_row(int, const double*) {}
+  inline virtual std::unique_ptr<ErasedLatents> latents() const;  // null for a kind without
 
   int n_rows() const { return n_rows_; }
   int statistic_size() const { return statistic_size_; }
@@ -194,6 +206,28 @@ class ErasedAtoms {
   virtual void score(int count, double* scores) = 0;
 };
 
+// See RowLatents.
+class ErasedLatents {
+ public:
+  ErasedLatents() = default;
+  ErasedLatents(const ErasedLatents&) = delete;
+  ErasedLatents& operator=(const ErasedLatents&) = delete;
+  virtual ~ErasedLatents() = default;
+
+  virtual void start(int slots) = 0;
+  virtual void assign(int slot, const double* s) = 0;
+  virtual void read(int slot, double* s) const = 0;
+  virtual void load(int row) = 0;
+  virtual double score(int slot) = 0;
+  virtual double score_without(int slot) = 0;
+  virtual double score_alone() = 0;
+  virtual void forget(int slot) = 0;
+  virtual void draw(int slot, Stream& random, double* to) = 0;
+  virtual void observe(int slot) = 0;
+};
+
+std::unique_ptr<ErasedLatents> ErasedFamily::latents() const { return nullptr; }
+
 // The clusters of an erased family as values, as states and moves hold them.
 class ErasedFamily::Clusters {
  public:
@@ -251,7 +285,28 @@ class ErasedFamily::Atoms {
   std::unique_ptr<ErasedAtoms> atoms_;
 };
 
-static_assert(AtomFamily<ErasedFamily> && WeightedFamily<ErasedFamily> &&
-              SparseFamily<ErasedFamily> && ClusterScores<ErasedFamily::Clusters, ErasedFamily>);
+// Its latents; the family must have some.
+class ErasedFamily::Latents {
+ public:
+  explicit Latents(const ErasedFamily& family) : latents_(family.latents()) {}
+
+  void start(int slots) { latents_->start(slots); }
+  void assign(int slot, const double* s) { latents_->assign(slot, s); }
+  void read(int slot, double* s) const { latents_->read(slot, s); }
+  void load(int row) { latents_->load(row); }
+  double score(int slot) { return latents_->score(slot); }
+  double score_without(int slot) { return latents_->score_without(slot); }
+  double score_alone() { return latents_->score_alone(); }
+  void forget(int slot) { latents_->forget(slot); }
+  void draw(int slot, Stream& random, double* to) { latents_->draw(slot, random, to); }
+  void observe(int slot) { latents_->observe(slot); }
+
+ private:
+  std::unique_ptr<ErasedLatents> latents_;
+};
+
+static_assert(LatentFamily<ErasedFamily> && AtomFamily<ErasedFamily> &&
+              WeightedFamily<ErasedFamily> && SparseFamily<ErasedFamily> &&
+              ClusterScores<ErasedFamily::Clusters, ErasedFamily>);
 
 }  // namespace mixwood

@@ -19,8 +19,11 @@ struct Part {
   std::shared_ptr<ErasedFamily> family;
   std::shared_ptr<const std::vector<std::int32_t>> places;
 
-  // With a family of its own, if that has a base measure to learn.
-  Part copy() const { return {family->base_size() > 0 ? family->copy() : family, places}; }
+  // With a family of its own, if that has a base measure to learn or rows with a latent part.
+  Part copy() const {
+    const bool changes = family->base_size() > 0 || family->latent_size() > 0;
+    return {changes ? family->copy() : family, places};
+  }
 
   int place(int row) const { return (*places)[row]; }
   void observe(double* s, int row) const {
@@ -30,6 +33,7 @@ struct Part {
     if (place(row) >= 0) family->forget(s, place(row));
   }
   double log_alone(int row) const { return place(row) < 0 ? 0.0 : family->log_alone(place(row)); }
+  int latent_size(int row) const { return place(row) < 0 ? 0 : family->latent_size(place(row)); }
 };
 
 // Which rows of a loaded block a part has: their places in the part, and where in the block.
@@ -158,6 +162,85 @@ class PartClusters {
   GatheredCounts gathered_;
   int slots_ = 0;
   std::vector<double> scores_;
+};
+
+// What is known of a row in one part, and its latent numbers there. A part without latent numbers
+// compares rows with plain statistics.
+class PartLatents {
+ public:
+  explicit PartLatents(const Part& part)
+      : part_(part), latents_(part.family->latents()), size_(part.family->statistic_size()) {
+    if (part.family->latent_size() == 0) latents_.reset();
+  }
+
+  void start(int slots) {
+    if (latents_)
+      latents_->start(slots);
+    else
+      statistics_.resize(std::max(statistics_.size(), static_cast<std::size_t>(slots + 1) * size_));
+  }
+  void assign(int slot, const double* s) {
+    if (latents_) return latents_->assign(slot, s);
+    start(slot + 1);
+    std::copy_n(s, size_, statistic(slot));
+  }
+  void read(int slot, double* s) const {
+    if (latents_) return latents_->read(slot, s);
+    std::copy_n(statistics_.data() + static_cast<std::size_t>(slot + 1) * size_, size_, s);
+  }
+  void load(int row) {
+    row_ = part_.place(row);
+    if (latents_ && row_ >= 0) latents_->load(row_);
+  }
+  double score(int slot) {
+    if (row_ < 0) return 0;
+    return latents_ ? latents_->score(slot) : score(statistic(slot));
+  }
+  double score_without(int slot) {
+    if (row_ < 0) return 0;
+    if (latents_) return latents_->score_without(slot);
+    std::copy_n(statistic(slot), size_, statistic(spare));
+    part_.family->forget(statistic(spare), row_);
+    return score(statistic(spare));
+  }
+  double score_alone() {
+    if (row_ < 0) return 0;
+    return latents_ ? latents_->score_alone() : part_.family->log_alone(row_);
+  }
+  void forget(int slot) {
+    if (row_ < 0) return;
+    if (latents_) return latents_->forget(slot);
+    part_.family->forget(statistic(slot), row_);
+  }
+  void observe(int slot) {
+    if (row_ < 0) return;
+    if (latents_) return latents_->observe(slot);
+    part_.family->observe(statistic(slot), row_);
+  }
+  // Returns the place after the last number.
+  double* draw(int slot, Stream& random, double* to) {
+    if (row_ < 0 || part_.family->latent_size(row_) == 0) return to;
+    latents_->draw(slot, random, to);
+    return to + part_.family->latent_size(row_);
+  }
+
+ private:
+  static constexpr int spare = -1;
+
+  double* statistic(int slot) {
+    return statistics_.data() + static_cast<std::size_t>(slot + 1) * size_;
+  }
+  double score(const double* s) {
+    if (part_.family->is_sparse()) return part_.family->log_predictive(s, row_);
+    union_.resize(size_);
+    return part_.family->log_marginal_with(s, row_, union_.data()) - part_.family->log_marginal(s);
+  }
+
+  const Part& part_;
+  std::unique_ptr<ErasedLatents> latents_;
+  std::size_t size_;
+  int row_ = 0;  // in the part
+  std::vector<double> statistics_, union_;
 };
 
 // The parameters of one part's clusters; scores as above.

@@ -19,7 +19,7 @@ import numpy as np
 
 from mixwood._support.types import Data, FloatArray
 from mixwood.input.matrices import as_array
-from mixwood.likelihoods.weighted_leaves import PARTS_OF_ONE, WeightedLeaves
+from mixwood.likelihoods.weighted_leaves import PARTS_OF_ONE, WeightedLeaves, refuse_drawn_entries
 
 if TYPE_CHECKING:
     from mixwood.likelihoods.base import Likelihood
@@ -104,6 +104,7 @@ def weighted_rows(likelihood: Likelihood, X: Data, weights: FloatArray) -> Weigh
             f"weights must be whole numbers for {type(likelihood).__name__}, which counts words, "
             f"got {weights[row]:g} in row {row}"
         )
+    refuse_drawn_entries(likelihood, X, "X")
     family = likelihood.bind(X)
     rows = np.arange(X.shape[0], dtype=np.int32)
     statistics: Any

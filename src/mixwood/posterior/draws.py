@@ -18,7 +18,7 @@ from mixwood.core import bind_family
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes
 from mixwood.model import Mixture
 from mixwood.priors import PriorValues
-from mixwood.run_spec import RunInformation
+from mixwood.run_spec import RunInformation, draw_vectors
 
 if TYPE_CHECKING:
     from typing import Self
@@ -71,6 +71,9 @@ class Draws:
     known : int array of shape (n,), optional
         The labels that were known, from 0 on, -1 where unknown: items of one label are together
         in every draw, those of different labels apart.
+    latents : array of shape (chain, draw, missing entries), optional
+        The draws of missing entries, as the core has them; `Posterior.imputed` has them in the
+        units of the data.
 
     Examples
     --------
@@ -101,6 +104,7 @@ class Draws:
     of_leaves: bool = False
     bases: FloatArray | None = None
     known: IntArray | None = None
+    latents: FloatArray | None = None
 
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels)
@@ -137,6 +141,7 @@ class Draws:
             raise ValueError(
                 f"X must have {self.n_items} rows, one per label, got {self.X.shape[0]}"
             )
+        self._check_latents()
         if self.columns is not None:
             object.__setattr__(self, "columns", tuple(self.columns))
             if not all(isinstance(name, str) for name in self.columns):
@@ -155,6 +160,19 @@ class Draws:
                 f"bases must have shape (chain, draw, base_size) = {shape}, got {bases.shape}"
             )
         object.__setattr__(self, "bases", bases)
+
+    def _check_latents(self) -> None:
+        if self.latents is None:
+            return
+        latents = _read_only(self.latents, np.float64)
+        entries = draw_vectors(self.resolved, self.X).get("latent", 0)
+        shape = (*self.labels.shape[:2], entries)
+        if latents.shape != shape:
+            raise ValueError(
+                f"latents must have shape (chain, draw, missing entries) = {shape}, got "
+                f"{latents.shape}"
+            )
+        object.__setattr__(self, "latents", latents if entries else None)
 
     def _draws(self, values: Any, name: str) -> FloatArray:
         array = _read_only(values, np.float64)
@@ -356,6 +374,7 @@ class Draws:
             log_u=self.log_u[:, kept],
             parameters={name: values[:, kept] for name, values in self.parameters.items()},
             bases=None if self.bases is None else self.bases[:, kept],
+            latents=None if self.latents is None else self.latents[:, kept],
         )
 
     def family_for(self, purpose: str) -> _core.Family:

@@ -217,3 +217,15 @@ def test_rows_lighter_than_a_discount_are_refused(prior, least, refused, blobs):
             mw.sample(model, blobs(20), weights=weights, **options)
     else:
         assert np.all(np.isfinite(mw.sample(model, blobs(20), weights=weights, **options).u))
+
+
+@pytest.mark.parametrize("argument", ["known", "weights"])
+def test_entries_that_are_drawn_are_refused(argument, labelled):
+    X, known = labelled
+    X = X.copy()
+    X[3, 1] = np.nan
+    given = {"known": known} if argument == "known" else {"weights": np.full(60, 2.0)}
+    with pytest.raises(ValueError, match=r"X has 1 missing value \(NaN\), and weighted leaves"):
+        mw.sample(mw.Mixture(mw.Gaussian()), X, **given, **FAST)
+    post = mw.sample(mw.Mixture(mw.DiagonalGaussian()), X, **given, **FAST)
+    assert post.n_items == 60
