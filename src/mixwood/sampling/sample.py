@@ -99,7 +99,7 @@ def sample(
         How many rows each row of `X` stands for, which stay together: positive, not
         necessarily whole (they are rounded to a millionth). With `NGGP` and `PitmanYor` at
         least 1, or more than a ``sigma`` that is fixed; with `Multinomial` whole numbers. What
-        the likelihood takes from the data, and where chains start, does not look at them.
+        the likelihood takes from the data does not look at them.
     known : array of shape (n,), optional
         Known labels, whole numbers from 0 on, -1 where the label is unknown. Rows of the same
         label are together in every draw, rows of different labels apart.
