@@ -147,9 +147,9 @@ class Tree(Sampler):
         Collapse the rows into at most this many blocks, which then stay together: for large
         data. The target is the posterior of partitions that keep every block whole.
     fitted_moves : int, optional
-        How many fitted splits or merges an iteration proposes; by default one in ten clusters
-        that the tree suggests, up to ten times as many for fewer than 1,000 rows. None where
-        rows are kept together.
+        How many fitted splits or merges an iteration proposes; by default one for each cluster
+        that the tree suggests up to 300 rows, then fewer with the square of the number of
+        rows. None where rows are kept together.
 
     Notes
     -----

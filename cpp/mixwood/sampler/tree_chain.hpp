@@ -157,7 +157,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
 
   static constexpr double subtrees_per_cluster = 0.25;
   static constexpr double splits_per_cluster = 1.5;
-  static constexpr double fitted_per_cluster = 0.1;
+  static constexpr double fitted_once_per_cluster = 300;  // rows, at most
   static constexpr std::int64_t most_allocated = 4;  // items per row and iteration, in warm-up
 
   int moves(int asked, double per_cluster) const {
@@ -185,11 +185,12 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     }
   }
 
-  // By default as many for each cluster that each row is visited about once; small data get more,
-  // which takes no time. What is left of a number decides by chance.
+  // By default one per cluster for 300 rows, and fewer with the square of their number: a proposal
+  // is a pass over a cluster, and few of a large one's are accepted. What is left of a number
+  // decides by chance.
   int fitted_moves() {
     if (options_.fitted_moves != TreeOptions::automatic) return options_.fitted_moves;
-    const double each = fitted_per_cluster * std::clamp(1000.0 / this->n_rows(), 1.0, 10.0);
+    const double each = std::min(1.0, std::pow(fitted_once_per_cluster / this->n_rows(), 2));
     return static_cast<int>(each * laws_.expected_clusters() + this->random_.uniform());
   }
 
