@@ -154,15 +154,21 @@ class Tree(Sampler):
     max_leaves : int, optional
         Collapse the rows into at most this many blocks, which then stay together: for large
         data. The target is the posterior of partitions that keep every block whole.
+    fitted_moves : int, optional
+        How many fitted splits or merges an iteration proposes; by default one for each cluster
+        that the tree suggests up to 300 rows, then fewer with the square of the number of
+        rows. None where rows are kept together.
 
     Notes
     -----
-    An iteration has four parts. Subtree Gibbs: a node whose rows are all in one cluster
+    An iteration has five parts. Subtree Gibbs: a node whose rows are all in one cluster
     leaves it and joins a cluster, or a new one, by its conditional. Anchored split-merge: the
     two children of a node are the seeds of a split, or their two clusters are merged, the
     other rows being allocated in blocks of the tree and the proposal's probability taken into
-    account. A scan over rows, each moved by its conditional. Then ``u`` and the prior's
-    random parameters.
+    account. Fitted split-merge: the same around one row of each child, the others being
+    allocated one by one by restricted Gibbs scans that start from the tree, which is for
+    clusters that overlap. A scan over rows, each moved by its conditional. Then ``u`` and the
+    prior's random parameters.
 
     Trees are grown from the data, fresh randomness and reference values that follow the chain
     in warm-up only: never from the state of the chain.
@@ -178,6 +184,7 @@ class Tree(Sampler):
     leaf_moves: int | None = None
     rebuild: int | None = None
     max_leaves: int | None = None
+    fitted_moves: int | None = None
 
     name: ClassVar[str] = "tree"
     takes_leaves: ClassVar[bool] = True
@@ -189,7 +196,7 @@ class Tree(Sampler):
         return "with max_leaves below the number of rows, leaves keep sums of rows alone"
 
     def __post_init__(self) -> None:
-        for field in ("subtree_moves", "split_moves", "leaf_moves", "rebuild"):
+        for field in ("subtree_moves", "split_moves", "leaf_moves", "rebuild", "fitted_moves"):
             if getattr(self, field) is not None:
                 whole_number(getattr(self, field), field, at_least=0)
         if self.max_leaves is not None:
@@ -215,6 +222,7 @@ class Tree(Sampler):
             "subtree_moves": chosen(self.subtree_moves, -1),
             "split_moves": chosen(self.split_moves, -1),
             "leaf_moves": chosen(self.leaf_moves, -1),
+            "fitted_moves": chosen(self.fitted_moves, -1),
             "rebuild": chosen(self.rebuild, max(250, round(5 * n**0.5))),
             "warmup_rebuild": chosen(self.rebuild, max(20, round(0.5 * n**0.5))),
             "max_leaves": chosen(self.max_leaves, 0),

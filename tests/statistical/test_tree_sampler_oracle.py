@@ -16,8 +16,9 @@ from mixwood.testing import goodness_of_fit, long_chain_test
 
 # A new guide tree comes every few iterations: the posterior must stay under all of them.
 SAMPLERS = {
-    "subtree": mw.Tree(30, 0, 0, rebuild=7),  # leaves are nodes, too
-    "split-merge": mw.Tree(0, 10, 5, rebuild=7),
+    "subtree": mw.Tree(30, 0, 0, rebuild=7, fitted_moves=0),  # leaves are nodes, too
+    "split-merge": mw.Tree(0, 10, 5, rebuild=7, fitted_moves=0),
+    "fitted": mw.Tree(0, 0, 5, rebuild=7, fitted_moves=3),
     "all": mw.Tree(5, 5, 5, rebuild=7),
 }
 
@@ -211,17 +212,28 @@ class NotRenormalized(tree_sampler.TwoSides):
         return choice
 
 
+class FittedWithoutQ(TreeChain):
+    """The probability of the last scan left out of the ratio."""
+
+    def fitted_launch(self, v, i, j):
+        two = super().fitted_launch(v, i, j)
+        scan = two.scan
+        two.scan = lambda *args: 0.0 * scan(*args)
+        return two
+
+
 TEETH = {
-    WithoutQ: (0, 6, 0),
-    OnlyEligiblePairs: (0, 6, 0),
-    LeafThroughACluster: (0, 0, 1),
-    TreeFromThePartition: (4, 0, 0),
+    WithoutQ: (0, 6, 0, 0),
+    OnlyEligiblePairs: (0, 6, 0, 0),
+    LeafThroughACluster: (0, 0, 1, 0),
+    TreeFromThePartition: (4, 0, 0, 0),
+    FittedWithoutQ: (0, 0, 0, 6),
 }
 
 
 def fit_of_twin(run_twin, chain_class, moves, X, guide, replicates, seed):
     model = mw.Mixture(ON_A_LINE, mw.NGGP(alpha=1.0, sigma=0.3))
-    names = ("subtree_moves", "split_moves", "leaf_moves")
+    names = ("subtree_moves", "split_moves", "leaf_moves", "fitted_moves")
     options = dict(zip(names, moves, strict=True))
     run = run_twin(chain_class, model, X, 3, guide=guide, **options)
     return goodness_of_fit(model, X, replicates=replicates, seed=seed, run=run)
@@ -245,10 +257,10 @@ def test_a_wrong_sampler_fails(wrong, run_twin, seed):
 
 
 def test_a_path_without_renormalization_fails(run_twin, seed, monkeypatch):
-    right = fit_of_twin(run_twin, TreeChain, (0, 8, 0), *CROSSED, 500, seed)
+    right = fit_of_twin(run_twin, TreeChain, (0, 8, 0, 0), *CROSSED, 500, seed)
     assert right.passed(), right
     monkeypatch.setattr(tree_sampler, "TwoSides", NotRenormalized)
-    wrong = fit_of_twin(run_twin, TreeChain, (0, 8, 0), *CROSSED, 1000, seed)
+    wrong = fit_of_twin(run_twin, TreeChain, (0, 8, 0, 0), *CROSSED, 1000, seed)
     assert wrong.p_value < 1e-6, wrong
 
 

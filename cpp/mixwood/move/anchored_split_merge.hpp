@@ -25,6 +25,7 @@
 
 #include "mixwood/family/blocks.hpp"
 #include "mixwood/move/items.hpp"
+#include "mixwood/move/merge_gain.hpp"
 #include "mixwood/move/report.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/state/guided_state.hpp"
@@ -100,7 +101,7 @@ class AnchoredSplitMerge {
     // Each has a marked row: together they would have two. All parts of a cluster that is allowed
     // are allowed, so a split has no such case, and q is what it is without marks.
     if (!state.partition.may_join(a, state.partition.marks(b))) return;
-    const double gain = log_gain_of_merging(state, a, b);
+    const double gain = log_gain_of_merging(state, a, b, union_, other_);
     // q is at most 1: what is hopeless already need not be replayed (nor, below, to its end; the
     // report then gets a bound of log r).
     if (!(threshold <= gain)) return report.add_log_ratio(gain);
@@ -128,19 +129,6 @@ class AnchoredSplitMerge {
     if (at < chances[0]) return 0;
     if (at < chances[0] + chances[1] || chances[opened] == 0) return chances[1] > 0 ? 1 : 0;
     return opened;
-  }
-
-  // log phi(h_{a+b}) - log phi(h_a) - log phi(h_b); leaves the statistic of both in union_.
-  double log_gain_of_merging(GuidedState<F>& state, int a, int b) {
-    other_.resize(family_.statistic_size());
-    union_.resize(family_.statistic_size());
-    state.clusters.read(a, union_.data());
-    state.clusters.read(b, other_.data());
-    family_.merge(union_.data(), static_cast<const double*>(other_.data()));
-    const double size_a = state.partition.size(a), size_b = state.partition.size(b);
-    return state.log_kappa(size_a + size_b) + family_.log_marginal(union_.data()) -
-           state.log_kappa(size_a) - state.clusters.log_marginal(a) - state.log_kappa(size_b) -
-           state.clusters.log_marginal(b);
   }
 
   double log_potential(GuidedState<F>& state, int side) {

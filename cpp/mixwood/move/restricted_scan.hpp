@@ -23,25 +23,38 @@ enum Side : int { side_a = 0, side_b = 1 };
 template <Family F>
 class RestrictedScan {
  public:
-  explicit RestrictedScan(const F& family) : clusters_(family) { clusters_.grow(2); }
+  explicit RestrictedScan(const F& family)
+      : clusters_(family), block_(clusters_.rows_at_once), scores_(2 * block_) {
+    clusters_.grow(2);
+  }
 
   // The launch state: sides by the toss of a coin, then `scans` scans.
   void launch(int anchor_a, int anchor_b, std::span<const int> items, int scans, const Prior& prior,
               Stream& random, const std::atomic<bool>& stop) {
-    for (const Side side : {side_a, side_b}) {
-      clusters_.clear(side);
-      clusters_.observe(side, side == side_a ? anchor_a : anchor_b);
-      sizes_[side] = 1;
-    }
-    items_.assign(items.begin(), items.end());
-    sides_.resize(items.size());
-    for (std::size_t k = 0; k < items.size(); ++k) {
-      sides_[k] = random.uniform() < 0.5 ? side_a : side_b;
-      clusters_.observe(sides_[k], items[k]);
-      ++sizes_[sides_[k]];
+    begin(anchor_a, anchor_b, items);
+    for (std::size_t k = 0; k < items.size(); ++k) put(k, random.uniform() < 0.5 ? side_a : side_b);
+    for (int scan = 0; scan < scans && !stop; ++scan) draw(prior, random);
+  }
+
+  // Likewise, but items start on the side that `near` says; those that are near nowhere follow in
+  // turn, each by its weights.
+  void launch_near(int anchor_a, int anchor_b, std::span<const int> items,
+                   std::span<const int> near, int scans, const Prior& prior, Stream& random,
+                   const std::atomic<bool>& stop) {
+    begin(anchor_a, anchor_b, items);
+    for (std::size_t k = 0; k < items.size(); ++k)
+      if (near[k] != nowhere) put(k, static_cast<Side>(near[k]));
+    for (std::size_t k = 0; k < items.size() && !stop; ++k) {
+      if (near[k] != nowhere) continue;
+      clusters_.load(std::span<const int>(items_).subspan(k, 1));
+      clusters_.score(both, scores_.data());
+      const double log_odds = prior.log_join(sizes_[side_a]) + scores_[side_a * block_] -
+                              prior.log_join(sizes_[side_b]) - scores_[side_b * block_];
+      put(k, random.uniform() < 1 / (1 + std::exp(-log_odds)) ? side_a : side_b);
     }
     for (int scan = 0; scan < scans && !stop; ++scan) draw(prior, random);
   }
+  static constexpr int nowhere = -1;
 
   // One scan whose choices are drawn; returns the log of their probability.
   double draw(const Prior& prior, Stream& random) {
@@ -58,8 +71,31 @@ class RestrictedScan {
   // Where each item is now.
   std::span<const Side> sides() const { return sides_; }
 
+  // The statistics and sizes of both sides, anchors included.
+  void read(std::vector<double>* statistics, int* sizes) {
+    for (const Side side : {side_a, side_b}) {
+      clusters_.read(side, statistics[side].data());
+      sizes[side] = sizes_[side];
+    }
+  }
+
  private:
-  static constexpr int block = F::Clusters::rows_at_once;
+  void begin(int anchor_a, int anchor_b, std::span<const int> items) {
+    for (const Side side : {side_a, side_b}) {
+      clusters_.clear(side);
+      clusters_.observe(side, side == side_a ? anchor_a : anchor_b);
+      sizes_[side] = 1;
+    }
+    items_.assign(items.begin(), items.end());
+    sides_.resize(items.size());
+  }
+
+  void put(std::size_t k, Side side) {
+    sides_[k] = side;
+    clusters_.observe(side, items_[k]);
+    ++sizes_[side];
+  }
+
   static constexpr int both[] = {side_a, side_b};
 
   // `choose` gets an item's place and its log odds of A against B. As in the Gibbs sweep, a block
@@ -67,28 +103,28 @@ class RestrictedScan {
   template <class Choose>
   double scan(const Prior& prior, Choose&& choose) {
     double log_q = 0;
-    for (std::size_t start = 0; start < items_.size(); start += block) {
-      const std::size_t end = std::min(start + block, items_.size());
+    for (std::size_t start = 0; start < items_.size(); start += block_) {
+      const std::size_t end = std::min(start + block_, items_.size());
       clusters_.load(std::span<const int>(items_).subspan(start, end - start));
-      clusters_.score(both, scores_);
+      clusters_.score(both, scores_.data());
       for (std::size_t k = start; k < end; ++k) {
-        const double log_odds = odds(prior, k, static_cast<int>(k - start));
+        const double log_odds = odds(prior, k, k - start);
         const Side side = choose(k, log_odds);
         log_q -= softplus(side == side_a ? -log_odds : log_odds);
         if (side == sides_[k]) continue;
         move(k, side);
-        if (k + 1 < end) clusters_.score(both, scores_);
+        if (k + 1 < end) clusters_.score(both, scores_.data());
       }
     }
     return log_q;
   }
 
-  double odds(const Prior& prior, std::size_t k, int b) {
+  double odds(const Prior& prior, std::size_t k, std::size_t b) {
     double weights[2];
     for (const Side side : {side_a, side_b})
-      weights[side] = side == sides_[k]
-                          ? prior.log_join(sizes_[side] - 1) + clusters_.score_without(side, b)
-                          : prior.log_join(sizes_[side]) + scores_[side * block + b];
+      weights[side] = side == sides_[k] ? prior.log_join(sizes_[side] - 1) +
+                                              clusters_.score_without(side, static_cast<int>(b))
+                                        : prior.log_join(sizes_[side]) + scores_[side * block_ + b];
     const double log_odds = weights[side_a] - weights[side_b];
     if (std::isnan(log_odds))
       throw std::runtime_error(
@@ -107,7 +143,8 @@ class RestrictedScan {
 
   typename F::Clusters clusters_;
   int sizes_[2] = {0, 0};
-  double scores_[2 * block] = {};
+  std::size_t block_;  // rows scored at once
+  std::vector<double> scores_;
   std::vector<int> items_;
   std::vector<Side> sides_;
 };

@@ -20,6 +20,7 @@ struct TreeOptions {
   int subtree_moves;   // per iteration; or automatic
   int split_moves;     // likewise
   int leaf_moves;      // likewise
+  int fitted_moves;    // likewise
   int rebuild;         // iterations from one guide tree to the next; 0: never
   int warmup_rebuild;  // the same in warm-up
   int max_leaves;      // 0: every row is a leaf

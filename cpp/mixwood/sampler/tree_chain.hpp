@@ -15,6 +15,7 @@
 
 #include "mixwood/family/erased_of.hpp"
 #include "mixwood/move/anchored_split_merge.hpp"
+#include "mixwood/move/fitted_split_merge.hpp"
 #include "mixwood/move/leaf_scan.hpp"
 #include "mixwood/move/subtree_gibbs.hpp"
 #include "mixwood/sampler/options.hpp"
@@ -36,6 +37,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   void iterate() override {
     move_blocks();
     split_and_merge();
+    split_and_merge_fitted();
     scan_leaves();
     if (this->stop_) return;
     this->end_iteration();
@@ -53,7 +55,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   }
 
   std::vector<MoveReport> reports() const override {
-    auto reports = this->with_shared({subtrees_, splits_, merges_, idle_, leaves_});
+    auto reports = this->with_shared(
+        {subtrees_, splits_, merges_, idle_, fitted_splits_, fitted_merges_, leaves_});
     reports.push_back(trees_);
     return reports;
   }
@@ -80,7 +83,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     a.value(since_tree_);
     a.require(since_tree_ >= 0 && since_tree_ < std::numeric_limits<int>::max(),
               "a counter is out of range");
-    for (MoveReport* report : {&subtrees_, &splits_, &merges_, &idle_, &leaves_, &trees_})
+    for (MoveReport* report : {&subtrees_, &splits_, &merges_, &idle_, &fitted_splits_,
+                               &fitted_merges_, &leaves_, &trees_})
       report->archive(a);
   }
 
@@ -136,6 +140,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
         laws_(start.tree->shape, start.tree->log_dissimilarity),
         subtree_gibbs_(*family),
         split_merge_(*family),
+        fitted_(*family),
         scan_(sets_, family->n_rows()) {
     reference_.set(this->values());
     scan_.learn(this->sweep_);
@@ -152,6 +157,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
 
   static constexpr double subtrees_per_cluster = 0.25;
   static constexpr double splits_per_cluster = 1.5;
+  static constexpr double fitted_once_per_cluster = 300;  // rows, at most
   static constexpr std::int64_t most_allocated = 4;  // items per row and iteration, in warm-up
 
   int moves(int asked, double per_cluster) const {
@@ -177,6 +183,24 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
       split_merge_(this->state_, laws_.pairs().draw(this->random_), this->random_, splits_, merges_,
                    idle_);
     }
+  }
+
+  // By default one per cluster for 300 rows, and fewer with the square of their number: a proposal
+  // is a pass over a cluster, and few of a large one's are accepted. What is left of a number
+  // decides by chance.
+  int fitted_moves() {
+    if (options_.fitted_moves != TreeOptions::automatic) return options_.fitted_moves;
+    const double each = std::min(1.0, std::pow(fitted_once_per_cluster / this->n_rows(), 2));
+    return static_cast<int>(each * laws_.expected_clusters() + this->random_.uniform());
+  }
+
+  void split_and_merge_fitted() {
+    // Rows are allocated one by one: not where they are leaves of several.
+    if (laws_.pairs().empty() || !sets_.empty() || is_weighted(*this->family_)) return;
+    const Timed timed(fitted_splits_);
+    for (int k = fitted_moves(); k > 0 && !this->stop_; --k)
+      fitted_(this->state_, laws_.pairs().draw(this->random_), this->random_, this->stop_,
+              fitted_splits_, fitted_merges_);
   }
 
   void scan_leaves() {
@@ -211,6 +235,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   NodeLaws laws_;
   SubtreeGibbs<F> subtree_gibbs_;
   AnchoredSplitMerge<F> split_merge_;
+  FittedSplitMerge<F> fitted_;
   LeafScan<F> scan_;
   bool frozen_ = false;
   int since_tree_ = 0;
@@ -218,6 +243,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   MoveReport splits_{"split"};
   MoveReport merges_{"merge"};
   MoveReport idle_{"idle"};
+  MoveReport fitted_splits_{"fitted split"};
+  MoveReport fitted_merges_{"fitted merge"};
   MoveReport leaves_{"leaf"};
   MoveReport trees_{"guide tree"};
 };

@@ -100,7 +100,7 @@ class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
     ``tau``, the variance of the centres of clusters over that of the data, has a narrow law
     about 200, ``ln tau ~ N(ln 200, 0.1^2)``, 2,292 in one
     column. ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is
-    ``1/(2 pi)`` of the squared rounding step over ``s^2``, at least a millionth.
+    ``1/pi`` of the squared rounding step over ``s^2``, at least a millionth.
 
     Columns that are constants take no part in that, and no part in densities; a warning says which.
 

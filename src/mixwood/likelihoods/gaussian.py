@@ -102,7 +102,7 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
     ``tau``, the variance of the centres of clusters over that of the data, has a narrow law
     about 200, ``ln tau ~ N(ln 200, 0.1^2)``, 2,292 in one
     column. ``F = (D^-1 + 20 S^-1)^-1`` is a floor that matters where values are rounded: ``D`` is
-    diagonal, for each column ``1/(2 pi)`` of its squared rounding step, at least a millionth of its
+    diagonal, for each column ``1/pi`` of its squared rounding step, at least a millionth of its
     variance. A second floor, of ``Psi``, matters where many values are tied.
 
     With ``scale="learn"`` columns in which the rows have no variance of their own take no part:

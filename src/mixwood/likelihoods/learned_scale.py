@@ -6,7 +6,6 @@ data has a unit diagonal.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,21 +186,24 @@ def rounding_variances(steps: Any, variances: Any) -> Any:
 
     Clusters of one covariance whose variance is at least ``step^2/(2 pi)`` gain nothing from a
     cluster of its own for each rounded value: the density at its centre is then at most
-    ``1/step``, which a smooth density reaches, too.
+    ``1/step``, which a smooth density reaches, too. Twice that, as clusters may differ, too:
+    see `tie_variances`.
     """
     with np.errstate(over="ignore", under="ignore"):
-        return np.maximum((steps / np.sqrt(variances)) ** 2 / (2 * np.pi), SMALLEST)
+        return np.maximum((steps / np.sqrt(variances)) ** 2 / np.pi, SMALLEST)
 
 
 def tie_variances(rounding: Rounding, variances: Any) -> Any:
     """Return the same for ``psi = nu' omega``, where each cluster has a covariance of its own.
 
     The density of ``m`` tied values, their variance integrated out, is for each of them at most
-    ``1/step`` if ``psi >= m step^2/(2 pi e)``.
+    ``1/step`` if ``psi >= (nu + m/2) step^2/(2 pi)``. The larger one of two terms is at least half
+    of their sum, so it is enough that each is twice as large: ``omega >= step^2/pi``, and
+    ``psi >= m step^2/(2 pi)``.
     """
     with np.errstate(over="ignore", under="ignore"):
         squared = (rounding.steps / np.sqrt(variances)) ** 2
-        return np.minimum(squared * rounding.ties / (2 * np.pi * math.e), 1e12)
+        return np.minimum(squared * rounding.ties / (2 * np.pi), 1e12)
 
 
 def tie_floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:

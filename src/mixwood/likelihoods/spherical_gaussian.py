@@ -88,7 +88,7 @@ class SphericalGaussian(LearnsVariances, Likelihood):
     ``tau``, the variance of the centres of clusters over that of the data, has a narrow law
     about 200, ``ln tau ~ N(ln 200, 0.1^2)``, 2,292 in one
     column. ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is
-    ``1/(2 pi)`` of the squared rounding steps over ``s^2``, averaged over columns, at least a
+    ``1/pi`` of the squared rounding steps over ``s^2``, averaged over columns, at least a
     millionth.
 
     Examples

@@ -14,8 +14,10 @@ import numpy as np
 
 from mixwood._support.types import Data, FloatArray
 from mixwood.model import Mixture
+from mixwood.reference import split_merge
 from mixwood.reference.blocks import BlockChain
 from mixwood.reference.families import Family
+from mixwood.reference.fitted_split_merge import FittedClusters
 from mixwood.reference.random import Stream
 
 __all__ = ["GuideTree", "TreeChain", "TwoSides", "node_laws"]
@@ -180,7 +182,7 @@ class TreeChain(BlockChain):
         As for `GibbsChain`; `labels` keep each leaf of the tree whole.
     guide : mapping
         The guide tree, as `GuideTree` takes it.
-    subtree_moves, split_moves, leaf_moves : int
+    subtree_moves, split_moves, leaf_moves, fitted_moves : int
         How many of each an iteration makes.
     known : array of n integers, optional
         Known labels, as for `BlockChain`; leaves of the tree have the rows of a label together.
@@ -197,11 +199,12 @@ class TreeChain(BlockChain):
         subtree_moves: int,
         split_moves: int,
         leaf_moves: int,
+        fitted_moves: int = 0,
         known: Any = None,
     ) -> None:
         super().__init__(model, X, labels, rng, known=known)
         self.subtree_moves, self.split_moves = subtree_moves, split_moves
-        self.leaf_moves = leaf_moves
+        self.leaf_moves, self.fitted_moves = leaf_moves, fitted_moves
         self.set_guide(GuideTree(guide))
 
     def set_guide(self, tree: GuideTree) -> None:
@@ -219,6 +222,8 @@ class TreeChain(BlockChain):
                 self.move_block(self._draw(self.block_law))
             for _ in range(self.split_moves if self.pair_law[-1] > 0 else 0):
                 self.split_or_merge(self.draw_pair())
+            for _ in range(self.fitted_moves if self.pair_law[-1] > 0 else 0):
+                self.split_or_merge_fitted(self.draw_pair())
             for leaf in [self.next_leaf() for _ in range(self.leaf_moves)]:
                 self.move_block(leaf)
             self._update_parameters()
@@ -273,6 +278,49 @@ class TreeChain(BlockChain):
             self._split(a, two)
         elif a != b and threshold <= -log_ratio:
             self._merge(a, b)
+
+    def split_or_merge_fitted(self, v: int) -> None:
+        """Fitted split-merge, with a row below each child of `v` as anchors."""
+        i, j = (rows[self.stream.below(len(rows))] for rows in self._rows_of_children(v))
+        threshold = log(self.stream.positive_uniform())
+        a, b = int(self.assignment[i]), int(self.assignment[j])
+        if a != b and threshold > self._log_gain_of_merging(a, b):
+            return  # q is at most 1: hopeless
+        two = self.fitted_launch(v, i, j)
+        now = [0 if self.assignment[row] == a else 1 for row in two.items]
+        choose = split_merge.drawn(self.stream) if a == b else split_merge.replayed(now)
+        log_q = two.scan(self.sigma, choose)
+        both = self.log_phi(sum(two.sizes), self.family.merge(*two.stats))
+        log_ratio = sum(map(self.log_phi, two.sizes, two.stats)) - both - log_q
+        if a == b and threshold <= log_ratio:
+            moved = [row for row, side in zip(two.items, two.sides, strict=True) if side == 1]
+            self.assignment[[j, *moved]] = len(self.sizes)
+            self.sizes[a], self.stats[a] = two.sizes[0], two.stats[0]
+            self.sizes.append(two.sizes[1])
+            self.stats.append(two.stats[1])
+        elif a != b and threshold <= -log_ratio:
+            self.assignment[self.assignment == b] = a
+            self._recount(a)
+            self._remove(b)
+
+    def fitted_launch(self, v: int, i: int, j: int) -> FittedClusters:
+        """Return a launch state for the rows of the clusters of `i` and `j`."""
+        inside = np.isin(self.assignment, self.assignment[[i, j]])
+        items = [row for row in self.tree.rows[0] if inside[row] and row not in (i, j)]
+        left, right = map(set, self._rows_of_children(v))
+        two = FittedClusters(self.family, self.X, (i, j), items)
+        near = [0 if row in left else 1 if row in right else None for row in items]
+        two.launch_near(near, self.sigma, self.stream)
+        return two
+
+    def _rows_of_children(self, v: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        left, right = self.tree.children(v)
+        return self.tree.rows[left], self.tree.rows[right]
+
+    def _log_gain_of_merging(self, a: int, b: int) -> float:
+        sizes, stats = (self.sizes[a], self.sizes[b]), (self.stats[a], self.stats[b])
+        both = self.log_phi(sum(sizes), self.family.merge(*stats))
+        return both - sum(map(self.log_phi, sizes, stats))
 
     def _replayed(self, a: int, b: int) -> Choose:
         """Return the choices that lead to the present clusters `a` and `b`."""
