@@ -32,8 +32,9 @@ class AnyFamily {
   int n_rows() const { return erased_->n_rows(); }
   int statistic_size() const { return erased_->statistic_size(); }
 
-  // Over the same rows, with another base measure.
-  virtual std::unique_ptr<AnyFamily> at(std::span<const double> base) const = 0;
+  // Over the same rows, with another base measure and other latent numbers, if any are given.
+  virtual std::unique_ptr<AnyFamily> at(std::span<const double> base,
+                                        std::span<const double> latent) const = 0;
   virtual std::unique_ptr<AnyChain> chain(Prior prior, std::span<const std::int32_t> labels,
                                           Stream random, const SamplerOptions& options) const = 0;
 

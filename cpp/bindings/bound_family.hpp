@@ -28,11 +28,16 @@ class BoundFamily final : public AnyFamily {
   BoundFamily(std::shared_ptr<F> family, std::shared_ptr<ErasedFamily> erased)
       : AnyFamily(std::move(erased)), family_(std::move(family)) {}
 
-  std::unique_ptr<AnyFamily> at(std::span<const double> base) const override {
+  std::unique_ptr<AnyFamily> at(std::span<const double> base,
+                                std::span<const double> latent) const override {
     require(base.size() == static_cast<std::size_t>(family_->base_size()),
             "base must have base_size entries");
+    require(latent.empty() || latent.size() == static_cast<std::size_t>(latent_size(*family_)),
+            "latent must have latent_size entries");
     auto other = own_family(family_);
     if (!base.empty()) other->set_base(base.data());
+    if constexpr (LatentFamily<F>)
+      if (!latent.empty()) other->set_latent(latent.data());
     return std::make_unique<BoundFamily>(other, erase_kind(other));
   }
 

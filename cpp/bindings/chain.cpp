@@ -68,6 +68,13 @@ class Chain {
     return to_numpy(std::move(base), {size});
   }
 
+  Result<double> latent() const {
+    const auto size = static_cast<std::size_t>(chain().latent_size());
+    std::vector<double> latent(size);
+    chain().write_latent(latent.data());
+    return to_numpy(std::move(latent), {size});
+  }
+
   Dictionary state() {
     Dictionary result;
     const std::size_t n = static_cast<std::size_t>(chain().n_rows());
@@ -79,13 +86,15 @@ class Chain {
     result["sigma"] = chain().values().sigma;
     result["theta"] = chain().values().theta;
     if (chain().base_size() > 0) result["base"] = base();
+    if (chain().latent_size() > 0) result["latent"] = latent();
     return result;
   }
 
   Dictionary replicate(Input<std::int32_t, 2> labels, Values log_u, Values log_alpha, Values sigma,
-                       Values theta, std::int64_t iterations,
-                       std::optional<Input<double, 2>> base) {
+                       Values theta, std::int64_t iterations, std::optional<Input<double, 2>> base,
+                       std::optional<Input<double, 2>> latent) {
     const auto base_size = static_cast<std::size_t>(chain().base_size());
+    const auto latent_size = static_cast<std::size_t>(chain().latent_size());
     const std::size_t count = labels.shape(0);
     const std::size_t n = labels.shape(1);
     require(n == static_cast<std::size_t>(chain().n_rows()), "labels must be replicates x n");
@@ -93,7 +102,10 @@ class Chain {
       require(values->size() == count, "values must have one entry per replicate");
     require(base ? base->shape(0) == count && base->shape(1) == base_size : base_size == 0,
             "base must be replicates x base_size where it is learned");
-    std::vector<double> end_bases(count * base_size);
+    require(
+        latent ? latent->shape(0) == count && latent->shape(1) == latent_size : latent_size == 0,
+        "latent must be replicates x latent_size where entries are missing");
+    std::vector<double> end_bases(count * base_size), end_latents(count * latent_size);
     std::vector<std::int32_t> end_labels(count * n);
     std::vector<double> ends[4];
     for (auto& end : ends) end.resize(count);
@@ -103,9 +115,12 @@ class Chain {
         chain().assign(std::span(labels.data() + r * n, n),
                        {log_u.data()[r], log_alpha.data()[r], sigma.data()[r], theta.data()[r]});
         if (base_size > 0) chain().set_base(std::span(base->data() + r * base_size, base_size));
+        if (latent_size > 0)
+          chain().set_latent(std::span(latent->data() + r * latent_size, latent_size));
         for (std::int64_t i = 0; i < iterations; ++i) chain().iterate();
         chain().write_labels(end_labels.data() + r * n);
         chain().write_base(end_bases.data() + r * base_size);
+        chain().write_latent(end_latents.data() + r * latent_size);
         const PriorValues& values = chain().values();
         ends[0][r] = values.log_u;
         ends[1][r] = values.log_alpha;
@@ -118,14 +133,17 @@ class Chain {
     const char* names[] = {"log_u", "log_alpha", "sigma", "theta"};
     for (int k = 0; k < 4; ++k) result[names[k]] = to_numpy(std::move(ends[k]), {count});
     if (base_size > 0) result["base"] = to_numpy(std::move(end_bases), {count, base_size});
+    if (latent_size > 0) result["latent"] = to_numpy(std::move(end_latents), {count, latent_size});
     return result;
   }
 
   std::int64_t run(std::int64_t warmup, std::int64_t thin, Output<std::int32_t, 2> labels,
                    Output<double, 1> log_joint, Output<double, 1> log_u,
                    Output<double, 1> log_alpha, Output<double, 1> sigma, Output<double, 1> theta,
-                   double seconds, std::int64_t first, std::optional<Output<double, 2>> base) {
+                   double seconds, std::int64_t first, std::optional<Output<double, 2>> base,
+                   std::optional<Output<double, 2>> latent) {
     const auto base_size = static_cast<std::size_t>(chain().base_size());
+    const auto latent_size = static_cast<std::size_t>(chain().latent_size());
     const std::size_t draws = labels.shape(0);
     require(warmup >= 0 && thin >= 1 && first >= 0,
             "warmup and first must be at least 0 and thin at least 1");
@@ -135,6 +153,9 @@ class Chain {
       require(values->size() == draws, "arrays must have one entry per draw");
     require(base ? base->shape(0) == draws && base->shape(1) == base_size : base_size == 0,
             "base must be draws x base_size where it is learned");
+    require(
+        latent ? latent->shape(0) == draws && latent->shape(1) == latent_size : latent_size == 0,
+        "latent must be draws x latent_size where entries are missing");
     const Plan plan{warmup, first + static_cast<std::int64_t>(draws), thin, first};
     const Sink sink{labels.data(),
                     log_joint.data(),
@@ -142,7 +163,8 @@ class Chain {
                     log_alpha.data(),
                     sigma.data(),
                     theta.data(),
-                    base ? base->data() : nullptr};
+                    base ? base->data() : nullptr,
+                    latent ? latent->data() : nullptr};
     nb::gil_scoped_release released;
     return chain().run(plan, sink, seconds);
   }
@@ -260,7 +282,7 @@ void bind_chain(nb::module_& m) {
       .def("run", &Chain::run, nb::arg("warmup"), nb::arg("thin"), nb::arg("labels"),
            nb::arg("log_joint"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
            nb::arg("theta"), nb::arg("seconds"), nb::arg("first") = 0,
-           nb::arg("base").none() = nb::none(),
+           nb::arg("base").none() = nb::none(), nb::arg("latent").none() = nb::none(),
            "Run until all draws are written, the seconds are over or stop() was called; return "
            "the iterations done. The arrays hold the draws from number `first` on.")
       .def(
@@ -292,6 +314,12 @@ void bind_chain(nb::module_& m) {
       .def(
           "set_base", [](Chain& c, Values base) { c.chain().set_base(as_span(base)); },
           nb::arg("base"), "Give the chain another base measure.")
+      .def_prop_ro("latent_size", [](Chain& c) { return c.chain().latent_size(); })
+      .def_prop_ro("latent", &Chain::latent, nb::rv_policy::move,
+                   "What missing entries are filled in with.")
+      .def(
+          "set_latent", [](Chain& c, Values latent) { c.chain().set_latent(as_span(latent)); },
+          nb::arg("latent"), "Fill missing entries in otherwise.")
       .def(
           "log_base", [](Chain& c) { return c.chain().log_base(); },
           "The log density of the base measure under its hyperprior, constants left out.")
@@ -311,7 +339,7 @@ void bind_chain(nb::module_& m) {
           nb::arg("count") = 1, "Run some iterations and keep nothing.")
       .def("replicate", &Chain::replicate, nb::arg("labels"), nb::arg("log_u"),
            nb::arg("log_alpha"), nb::arg("sigma"), nb::arg("theta"), nb::arg("iterations"),
-           nb::arg("base").none() = nb::none(),
+           nb::arg("base").none() = nb::none(), nb::arg("latent").none() = nb::none(),
            "Run each of many starts for some iterations; return where each ended.")
       .def(
           "log_joint", [](Chain& c) { return c.chain().log_joint(); },

@@ -13,6 +13,8 @@ std::unique_ptr<AnyChain> erased_chain(std::shared_ptr<ErasedFamily> family, Pri
                                        const SamplerOptions& options) {
   if (std::holds_alternative<SliceOptions>(options) && !family->has_atoms())
     throw nb::type_error("the sampler cannot work with this family");
+  if (std::holds_alternative<PaperTreeOptions>(options) && family->latent_size() > 0)
+    throw nb::type_error("the sampler cannot work with missing entries");
   return std::visit(
       [&]<class Options>(const Options& chosen) -> std::unique_ptr<AnyChain> {
         if constexpr (Sampler<Options>::compiled == Compiled::once)

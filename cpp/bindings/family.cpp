@@ -1,5 +1,8 @@
 // `Family`: the additive statistics, for tests, oracles and users' checks.
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "any_family.hpp"
 #include "bindings.hpp"
@@ -74,6 +77,17 @@ Result<double> log_predictive_table(const AnyFamily& family, const Statistics& s
   return to_numpy(std::move(table), {rows, count});
 }
 
+// Of rows with a latent part.
+void score_known_alone(const ErasedFamily& family, double* values) {
+  if (family.latent_size() == 0) return;
+  const auto latents = family.latents();
+  const std::vector<double> nothing(static_cast<std::size_t>(family.statistic_size()), 0.0);
+  for (const int row : family.latent_rows()) {
+    latents->load(row);
+    values[row] = latents->score(nothing.data());
+  }
+}
+
 }  // namespace
 
 LeafSums leaf_sums(std::size_t leaves, const Input<std::int64_t, 1>& sizes,
@@ -99,9 +113,24 @@ void bind_families(nb::module_& m) {
             return handed_over(std::move(base));
           },
           nb::rv_policy::move, "The learned base measure.")
+      .def_prop_ro(
+          "latent_size", [](const AnyFamily& f) { return f.erased().latent_size(); },
+          "How many entries of the rows are missing and filled in.")
+      .def_prop_ro(
+          "latent",
+          [](const AnyFamily& f) {
+            std::vector<double> latent(static_cast<std::size_t>(f.erased().latent_size()));
+            f.erased().read_latent(latent.data());
+            return handed_over(std::move(latent));
+          },
+          nb::rv_policy::move, "What the missing entries are filled in with.")
       .def(
-          "at", [](const AnyFamily& f, Statistic base) { return f.at(as_span(base)); },
-          nb::arg("base"), nb::keep_alive<0, 1>(), "The same rows under another base measure.")
+          "at",
+          [](const AnyFamily& f, Statistic base, std::optional<Statistic> latent) {
+            return f.at(as_span(base), latent ? as_span(*latent) : std::span<const double>());
+          },
+          nb::arg("base"), nb::arg("latent").none() = nb::none(), nb::keep_alive<0, 1>(),
+          "The same rows under another base measure, filled in otherwise if that is given.")
       .def_prop_ro(
           "has_atoms", [](const AnyFamily& f) { return f.erased().has_atoms(); },
           "Whether a cluster's parameters can be drawn, as the slice sampler must.")
@@ -159,9 +188,11 @@ void bind_families(nb::module_& m) {
           [](const AnyFamily& f) {
             std::vector<double> values(static_cast<std::size_t>(f.n_rows()));
             for (int row = 0; row < f.n_rows(); ++row) values[row] = f.erased().log_alone(row);
+            score_known_alone(f.erased(), values.data());
             return handed_over(std::move(values));
           },
-          "log P(x_i) of every row, row constants left out.")
+          "log P(x_i) of every row, row constants left out; of what is known of it where entries "
+          "are missing.")
       .def(
           "leaves",
           [](const AnyFamily& f, Input<double, 2> statistics, Rows sizes, Statistic log_apart,

@@ -26,7 +26,8 @@ struct Sink {
   double* log_alpha;
   double* sigma;
   double* theta;
-  double* base;  // draws x base_size
+  double* base;    // draws x base_size
+  double* latent;  // draws x latent_size
 };
 
 // How long to run: draw k is the state after iteration warmup + (k+1) thin. Draws before `first`
@@ -65,6 +66,10 @@ class AnyChain {
   virtual void set_base(std::span<const double> base) = 0;
   virtual double log_base() const = 0;
   virtual void update_base() = 0;
+  // The latent parts of rows, where they have some: latent_size numbers.
+  virtual int latent_size() const = 0;
+  virtual void write_latent(double* latent) const = 0;
+  virtual void set_latent(std::span<const double> latent) = 0;
   virtual int n_rows() const = 0;
   virtual int n_clusters() const = 0;
   virtual double log_joint() = 0;
@@ -141,6 +146,7 @@ class AnyChain {
     sink.sigma[draw] = values().sigma;
     sink.theta[draw] = values().theta;
     if (base_size() > 0) write_base(sink.base + draw * base_size());
+    if (latent_size() > 0) write_latent(sink.latent + draw * latent_size());
   }
 
   static constexpr std::string_view state_format = "mixwood chain 1";

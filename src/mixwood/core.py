@@ -90,7 +90,8 @@ def bind_family(
     ValueError
         If a row's density is not a number.
     TypeError
-        If the chains' `sampler` is given and cannot work with the likelihood.
+        If the chains' `sampler` is given and cannot work with the likelihood, or with missing
+        entries that are drawn.
     """
     family = X.bind() if isinstance(X, WeightedLeaves) else model.likelihood.bind(X)
     if isinstance(X, WeightedLeaves) and sampler is not None and not sampler.takes_leaves:
@@ -103,6 +104,12 @@ def bind_family(
             "sampler Slice() draws the parameters of the clusters, and the likelihood "
             f"{type(model.likelihood).__name__} cannot: it has no atom sampler. Use one of the "
             "marginal samplers, for example mw.Gibbs()"
+        )
+    reason = None if sampler is None or family.latent_size == 0 else sampler.why_no_missing(len(X))
+    if reason is not None:
+        raise TypeError(
+            f"sampler {sampler} cannot draw the missing entries of X: {reason}. Use mw.Tree(), or "
+            "mw.DiagonalGaussian(), which skips them"
         )
     densities = family.log_alone()
     if not np.all(np.isfinite(densities)):

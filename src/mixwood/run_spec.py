@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mixwood._support.types import Data
     from mixwood.likelihoods.base import Likelihood
 
-__all__ = ["MOST_CHAINS", "RunInformation", "RunSpec", "draws_after"]
+__all__ = ["MOST_CHAINS", "RunInformation", "RunSpec", "draw_vectors", "draws_after"]
 
 #: Each chain has a seed, and on disk a folder.
 MOST_CHAINS = 2**16
@@ -50,6 +50,18 @@ class RunInformation(Versions, total=False):
 def draws_after(iterations: int, warmup: int, thin: int) -> int:
     """Return how many draws are kept after this many iterations."""
     return max(iterations - warmup, 0) // thin
+
+
+def draw_vectors(resolved: Likelihood, data: Data | WeightedLeaves | None) -> dict[str, int]:
+    """Return what every draw has that is a row of numbers, and how many these are.
+
+    ``base`` is a learned base measure; ``latent`` are missing entries that are drawn, which mean
+    nothing without the data.
+    """
+    sizes = {"base": resolved.base_size}
+    if data is not None and not isinstance(data, WeightedLeaves):
+        sizes["latent"] = len(resolved.missing_entries(data)[0])
+    return {name: size for name, size in sizes.items() if size > 0}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,10 +133,10 @@ class RunSpec:
         """How many items are clustered."""
         return int(self.data.shape[0])
 
-    @property
-    def base_size(self) -> int:
-        """How many numbers a draw of the base measure is; 0 where it is fixed."""
-        return self.resolved.base_size
+    @cached_property
+    def vectors(self) -> dict[str, int]:
+        """What a draw has that is a row of numbers, and how many; see `draw_vectors`."""
+        return draw_vectors(self.resolved, self.data)
 
     @property
     def iterations(self) -> int:

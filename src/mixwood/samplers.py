@@ -28,6 +28,10 @@ class Sampler(ABC):
         """How many leaves the trees that it starts from may have; None for any number."""
         return None
 
+    def why_no_missing(self, n: int) -> str | None:  # noqa: ARG002
+        """Return why missing entries of `n` rows cannot be drawn, or None if they can."""
+        return None
+
     @abstractmethod
     def options(self, n: int) -> dict[str, int]:
         """Return the numbers that the core wants for data of `n` rows."""
@@ -104,6 +108,10 @@ class PaperTree(Sampler):
     name: ClassVar[str] = "papertree"
     grows_clusters: ClassVar[bool] = True
 
+    def why_no_missing(self, n: int) -> str | None:  # noqa: ARG002
+        """Return why: nothing was published about them."""
+        return "its trees, as published, are over rows that stay as they are"
+
     def __post_init__(self) -> None:
         for parameter in ("global_moves", "depth"):
             whole_number(getattr(self, parameter), parameter, at_least=0)
@@ -166,6 +174,12 @@ class Tree(Sampler):
 
     name: ClassVar[str] = "tree"
     takes_leaves: ClassVar[bool] = True
+
+    def why_no_missing(self, n: int) -> str | None:
+        """Return why, if some leaves are of several rows."""
+        if self.max_leaves is None or self.max_leaves >= n:
+            return None
+        return "with max_leaves below the number of rows, leaves keep sums of rows alone"
 
     def __post_init__(self) -> None:
         for field in ("subtree_moves", "split_moves", "leaf_moves", "rebuild"):

@@ -4,6 +4,7 @@
 #include "bindings/bound_family.hpp"
 #include "mixwood/family/gaussian_atoms.hpp"
 #include "mixwood/family/gaussian_base.hpp"
+#include "mixwood/family/gaussian_latents.hpp"
 
 namespace mixwood::bindings {
 
@@ -29,19 +30,21 @@ std::vector<double> inverse_of(std::span<const double> matrix, int d) {
 void bind_gaussian(nb::module_& m) {
   m.def(
       "gaussian",
-      [](Input<double, 2> rows, double r, double nu, Input<double, 2> psi) {
+      [](Input<double, 2> rows, double r, double nu, Input<double, 2> psi, Input<double, 1> fill) {
         const std::size_t d = rows.shape(1);
         require(psi.shape(0) == d && psi.shape(1) == d, "psi must be d x d");
         return bound<Gaussian>(as_span(rows), static_cast<int>(rows.shape(0)), static_cast<int>(d),
-                               r, nu, as_span(psi));
+                               r, nu, as_span(psi), as_span(fill));
       },
-      nb::arg("rows"), nb::arg("r"), nb::arg("nu"), nb::arg("psi"), nb::keep_alive<0, 1>(),
-      "Gaussian rows, centred on the prior mean, under a Normal-Wishart prior.");
+      nb::arg("rows"), nb::arg("r"), nb::arg("nu"), nb::arg("psi"), nb::arg("fill"),
+      nb::keep_alive<0, 1>(),
+      "Gaussian rows, centred on the prior mean, under a Normal-Wishart prior; fill is where their "
+      "missing entries start.");
   m.def(
       "gaussian_learned",
       [](Input<double, 2> rows, Input<double, 2> spread, Input<double, 2> floor,
          Input<double, 2> tie_floor, double fraction, double degrees, double tau, const Law& nu,
-         const Law& r, Input<double, 1> base) {
+         const Law& r, Input<double, 1> base, Input<double, 1> fill) {
         const std::size_t d = rows.shape(1);
         for (const auto* matrix : {&spread, &floor, &tie_floor})
           require(matrix->shape(0) == d && matrix->shape(1) == d,
@@ -59,11 +62,11 @@ void bind_gaussian(nb::module_& m) {
                           .tau = tau,
                           .nu = hyperprior(nu),
                           .r = hyperprior(r)},
-            base.data());
+            base.data(), as_span(fill));
       },
       nb::arg("rows"), nb::arg("spread"), nb::arg("floor"), nb::arg("tie_floor"),
       nb::arg("fraction"), nb::arg("degrees"), nb::arg("tau"), nb::arg("nu_law"), nb::arg("r_law"),
-      nb::arg("base"), nb::keep_alive<0, 1>(),
+      nb::arg("base"), nb::arg("fill"), nb::keep_alive<0, 1>(),
       "Gaussian rows whose base measure is learned: Omega's lower triangle, ln nu', ln r.");
 }
 

@@ -15,6 +15,7 @@
 #include "mixwood/archive.hpp"
 #include "mixwood/family/count_block.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/latent.hpp"
 #include "mixwood/random/stream.hpp"
 
 namespace mixwood {
@@ -40,11 +41,13 @@ inline int total_size(const LeafSums& sums) {
 
 class ErasedClusters;
 class ErasedAtoms;
+class ErasedLatents;
 
 class ErasedFamily {
  public:
   class Clusters;
   class Atoms;
+  class Latents;
 
   // Rows together: of a sparse family their counts, else their statistic.
   struct Block {
@@ -63,6 +66,15 @@ class ErasedFamily {
   virtual void set_base(const double* base) = 0;
   virtual double log_base() const = 0;
   virtual BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) = 0;
+
+  // Rows with a latent part: see LatentFamily. Most kinds have none.
+  virtual int latent_size() const { return 0; }
+  virtual int latent_size(int) const { return 0; }
+  virtual std::span<const int> latent_rows() const { return {}; }
+  virtual void read_latent(double*) const {}
+  virtual void set_latent(const double*) {}
+  virtual void set_latent_of_row(int, const double*) {}
+  inline virtual std::unique_ptr<ErasedLatents> latents() const;  // null for a kind without
 
   int n_rows() const { return n_rows_; }
   int statistic_size() const { return statistic_size_; }
@@ -178,6 +190,21 @@ class ErasedAtoms {
   virtual void score(int count, double* scores) = 0;
 };
 
+// See RowLatents.
+class ErasedLatents {
+ public:
+  ErasedLatents() = default;
+  ErasedLatents(const ErasedLatents&) = delete;
+  ErasedLatents& operator=(const ErasedLatents&) = delete;
+  virtual ~ErasedLatents() = default;
+
+  virtual void load(int row) = 0;
+  virtual double score(const double* s) = 0;
+  virtual void draw(const double* s, Stream& random, double* to) = 0;
+};
+
+std::unique_ptr<ErasedLatents> ErasedFamily::latents() const { return nullptr; }
+
 // The clusters of an erased family as values, as states and moves hold them.
 class ErasedFamily::Clusters {
  public:
@@ -235,7 +262,21 @@ class ErasedFamily::Atoms {
   std::unique_ptr<ErasedAtoms> atoms_;
 };
 
-static_assert(AtomFamily<ErasedFamily> && WeightedFamily<ErasedFamily> &&
-              SparseFamily<ErasedFamily> && ClusterScores<ErasedFamily::Clusters, ErasedFamily>);
+// Its latents; the family must have some.
+class ErasedFamily::Latents {
+ public:
+  explicit Latents(const ErasedFamily& family) : latents_(family.latents()) {}
+
+  void load(int row) { latents_->load(row); }
+  double score(const double* s) { return latents_->score(s); }
+  void draw(const double* s, Stream& random, double* to) { latents_->draw(s, random, to); }
+
+ private:
+  std::unique_ptr<ErasedLatents> latents_;
+};
+
+static_assert(LatentFamily<ErasedFamily> && AtomFamily<ErasedFamily> &&
+              WeightedFamily<ErasedFamily> && SparseFamily<ErasedFamily> &&
+              ClusterScores<ErasedFamily::Clusters, ErasedFamily>);
 
 }  // namespace mixwood

@@ -75,6 +75,19 @@ class ErasedAtomsOf final : public ErasedAtoms {
   typename F::Atoms atoms_;
 };
 
+template <LatentFamily F>
+class ErasedLatentsOf final : public ErasedLatents {
+ public:
+  explicit ErasedLatentsOf(const F& family) : latents_(family) {}
+
+  void load(int row) override { latents_.load(row); }
+  double score(const double* s) override { return latents_.score(s); }
+  void draw(const double* s, Stream& random, double* to) override { latents_.draw(s, random, to); }
+
+ private:
+  typename F::Latents latents_;
+};
+
 template <Family F>
 class ErasedOf final : public ErasedFamily {
  public:
@@ -93,6 +106,29 @@ class ErasedOf final : public ErasedFamily {
   double log_base() const override { return family_->log_base(); }
   BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) override {
     return family_->update_base(clusters, random);
+  }
+
+  int latent_size() const override { return mixwood::latent_size(*family_); }
+  int latent_size(int row) const override {
+    if constexpr (LatentFamily<F>) return family_->latent_size(row);
+    return 0;
+  }
+  std::span<const int> latent_rows() const override {
+    if constexpr (LatentFamily<F>) return family_->latent_rows();
+    return {};
+  }
+  void read_latent(double* to) const override {
+    if constexpr (LatentFamily<F>) family_->read_latent(to);
+  }
+  void set_latent(const double* from) override {
+    if constexpr (LatentFamily<F>) family_->set_latent(from);
+  }
+  void set_latent_of_row(int row, const double* from) override {
+    if constexpr (LatentFamily<F>) family_->set_latent_of_row(row, from);
+  }
+  std::unique_ptr<ErasedLatents> latents() const override {
+    if constexpr (LatentFamily<F>) return std::make_unique<ErasedLatentsOf<F>>(*family_);
+    return nullptr;
   }
 
   bool is_count(int entry) const override {
@@ -165,10 +201,11 @@ std::shared_ptr<ErasedFamily> erase_kind(const std::shared_ptr<F>& family) {
     return std::make_shared<ErasedOf<F>>(family);
 }
 
-// A family that a chain may change: a copy where there is a base measure to learn, else the same.
+// A family that a chain may change: a copy where there is a base measure to learn, or rows have a
+// latent part, else the same.
 template <Family F>
 std::shared_ptr<F> own_family(const std::shared_ptr<F>& family) {
-  if (family->base_size() == 0) return family;
+  if (family->base_size() == 0 && latent_size(*family) == 0) return family;
   if constexpr (std::same_as<F, ErasedFamily>)
     return family->copy();
   else

@@ -9,6 +9,8 @@
 // A learned base measure (gaussian_base.hpp): the lower triangle of Omega column by column, ln nu',
 // ln r, where Psi = nu' Omega and nu = nu' + d + 1, so that Omega is what a cluster's covariance is
 // expected to be; r may be tied to Omega.
+//
+// Missing entries are filled in, and drawn again along with the chain (gaussian_latents.hpp).
 #pragma once
 
 #include <algorithm>
@@ -22,6 +24,7 @@
 
 #include "mixwood/family/clusters.hpp"
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/filled_rows.hpp"
 #include "mixwood/family/size_terms.hpp"
 #include "mixwood/numerics/cholesky.hpp"
 #include "mixwood/numerics/kernels.hpp"
@@ -47,20 +50,24 @@ class Gaussian {
  public:
   class Clusters;
   class Atoms;
+  class Latents;
 
-  // `rows` is n x d, kept by the caller; `psi` is d x d.
+  // `rows` is n x d, kept by the caller; `psi` is d x d. `fill` is where missing entries start.
   Gaussian(std::span<const double> rows, int n, int d, double r, double nu,
-           std::span<const double> psi)
-      : rows_(rows), n_(n), d_(d), r_(r), nu_(nu), psi_(psi.begin(), psi.end()) {
+           std::span<const double> psi, std::span<const double> fill)
+      : rows_(rows, n, d, fill), n_(n), d_(d), r_(r), nu_(nu), psi_(psi.begin(), psi.end()) {
     factor_psi();
     fill_size_terms();
+    if (latent_size() > 0)
+      gamma_halves_.fill(n + d, [this](int count) { return gamma_half_formula(count); });
     alone_.fill(static_cast<std::size_t>(n),
                 [this](std::size_t i) { return compute_alone(static_cast<int>(i)); });
   }
 
   // With a learned base measure that starts at `base`.
-  Gaussian(std::span<const double> rows, int n, int d, GaussianHyper hyper, const double* base)
-      : rows_(rows),
+  Gaussian(std::span<const double> rows, int n, int d, GaussianHyper hyper, const double* base,
+           std::span<const double> fill)
+      : rows_(rows, n, d, fill),
         n_(n),
         d_(d),
         r_(0),
@@ -83,11 +90,33 @@ class Gaussian {
   int d() const { return d_; }
   double r() const { return r_; }
   double nu() const { return nu_; }
-  const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
+  const double* row(int i) const { return rows_.row(i); }
   double log_alone(int i) const {
     return alone_.at(static_cast<std::size_t>(i),
                      [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
   }
+
+  // --- missing entries, row by row; see latent.hpp
+  int latent_size() const { return rows_.size(); }
+  int latent_size(int i) const { return static_cast<int>(rows_.missing(i).size()); }
+  std::span<const int> latent_rows() const { return rows_.rows(); }
+  std::span<const int> missing(int i) const { return rows_.missing(i); }
+  void read_latent(double* to) const { rows_.read(to); }
+  void set_latent(const double* from) {
+    rows_.set(from);
+    for (const int i : rows_.rows()) alone_.forget_one(static_cast<std::size_t>(i));
+  }
+  void set_latent_of_row(int i, const double* from) {
+    rows_.set_row(i, from);
+    alone_.forget_one(static_cast<std::size_t>(i));
+  }
+  // log Gamma((nu - d + 1 + count)/2), of t densities.
+  double log_gamma_half(double count) const {
+    return gamma_halves_.at(count, [this](double any) { return gamma_half_formula(any); });
+  }
+  // The least pivots of any Psi_n, whatever the order of its columns.
+  const double* any_order_pivots() const { return any_order_pivots_.data(); }
+
   int statistic_size() const { return 1 + d_ + d_ * (d_ + 1) / 2; }
   // Which entries of a statistic are exact whole numbers.
   bool is_count(int entry) const { return entry == 0; }
@@ -173,7 +202,21 @@ class Gaussian {
     pivots_.resize(static_cast<std::size_t>(d_));
     for (int j = 0; j < d_; ++j)
       pivots_[j] = 1 / (psi_factor_[j * d_ + j] * psi_factor_[j * d_ + j]);
+    if (latent_size() > 0) find_any_order_pivots();
   }
+
+  // That of a column that comes last is the least: 1/(Psi^-1)_jj = 1/|L^-1 e_j|^2.
+  void find_any_order_pivots() {
+    any_order_pivots_.resize(static_cast<std::size_t>(d_));
+    std::vector<double> unit(static_cast<std::size_t>(d_));
+    for (int j = 0; j < d_; ++j) {
+      std::fill(unit.begin(), unit.end(), 0.0);
+      unit[j] = 1;
+      any_order_pivots_[j] = 1 / cholesky_solve_squared(d_, psi_factor_.data(), unit.data());
+    }
+  }
+
+  double gamma_half_formula(double count) const { return log_gamma(0.5 * (nu_ - d_ + 1 + count)); }
 
   double compute_alone(int i) const {
     double small[16];  // most data are narrow: no allocation for them
@@ -219,11 +262,11 @@ class Gaussian {
     });
   }
 
-  std::span<const double> rows_;
+  FilledRows rows_;
   int n_, d_;
   double r_, nu_, log_determinant_ = 0;
-  SizeTerms size_terms_;
-  std::vector<double> psi_, psi_factor_, pivots_;
+  SizeTerms size_terms_, gamma_halves_;
+  std::vector<double> psi_, psi_factor_, pivots_, any_order_pivots_;
   LazyTable alone_;
   std::shared_ptr<const GaussianHyper> hyper_;  // null where the base measure is fixed
   std::vector<double> base_;

@@ -56,6 +56,7 @@ inline void Gaussian::set_base(const double* base) {
   if (!(r_ > 0) || !std::isfinite(r_) || !std::isfinite(nu_))
     throw std::invalid_argument("a base measure must have a positive r and nu");
   size_terms_.forget(n_);
+  if (latent_size() > 0) gamma_halves_.forget(n_ + d_);
   alone_.forget(static_cast<std::size_t>(n_));
 }
 

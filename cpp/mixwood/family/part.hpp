@@ -19,8 +19,11 @@ struct Part {
   std::shared_ptr<ErasedFamily> family;
   std::shared_ptr<const std::vector<std::int32_t>> places;
 
-  // With a family of its own, if that has a base measure to learn.
-  Part copy() const { return {family->base_size() > 0 ? family->copy() : family, places}; }
+  // With a family of its own, if that has a base measure to learn or rows with a latent part.
+  Part copy() const {
+    const bool changes = family->base_size() > 0 || family->latent_size() > 0;
+    return {changes ? family->copy() : family, places};
+  }
 
   int place(int row) const { return (*places)[row]; }
   void observe(double* s, int row) const {
@@ -30,6 +33,7 @@ struct Part {
     if (place(row) >= 0) family->forget(s, place(row));
   }
   double log_alone(int row) const { return place(row) < 0 ? 0.0 : family->log_alone(place(row)); }
+  int latent_size(int row) const { return place(row) < 0 ? 0 : family->latent_size(place(row)); }
 };
 
 // Which rows of a loaded block a part has: their places in the part, and where in the block.
@@ -158,6 +162,38 @@ class PartClusters {
   GatheredCounts gathered_;
   int slots_ = 0;
   std::vector<double> scores_;
+};
+
+// What is known of a row in one part, and its latent numbers there.
+class PartLatents {
+ public:
+  explicit PartLatents(const Part& part)
+      : part_(part), latents_(part.family->latents()), spare_(part.family->statistic_size()) {}
+
+  void load(int row) {
+    row_ = row;
+    if (has_some()) latents_->load(part_.place(row));
+  }
+  double score(const double* s) {
+    if (part_.place(row_) < 0) return 0;
+    if (has_some()) return latents_->score(s);
+    if (part_.family->is_sparse()) return part_.family->log_predictive(s, part_.place(row_));
+    return part_.family->log_marginal_with(s, part_.place(row_), spare_.data()) -
+           part_.family->log_marginal(s);
+  }
+  // Returns the place after the last number.
+  double* draw(const double* s, Stream& random, double* to) {
+    if (has_some()) latents_->draw(s, random, to);
+    return to + part_.latent_size(row_);
+  }
+
+ private:
+  bool has_some() const { return part_.latent_size(row_) > 0; }
+
+  const Part& part_;
+  std::unique_ptr<ErasedLatents> latents_;
+  std::vector<double> spare_;
+  int row_ = 0;
 };
 
 // The parameters of one part's clusters; scores as above.

@@ -22,7 +22,8 @@ inline void cluster_statistics(const ErasedFamily& family, std::span<const std::
     if (labels[row] >= 0) family.observe(statistics + size * labels[row], row);
 }
 
-// Fills table[(i - first) * K + k] = log P(x_i | X_k) for the rows first <= i < end.
+// Fills table[(i - first) * K + k] = log P(x_i | X_k) for the rows first <= i < end; of a row with
+// a latent part, log P(what is known of it | X_k).
 inline void predictive_table(const ErasedFamily& family, std::span<const double> statistics,
                              int first, int end, double* table) {
   const auto size = static_cast<std::size_t>(family.statistic_size());
@@ -33,6 +34,7 @@ inline void predictive_table(const ErasedFamily& family, std::span<const double>
   std::vector<int> slots(count);
   std::iota(slots.begin(), slots.end(), 0);
   for (const int slot : slots) clusters.assign(slot, statistics.data() + size * slot);
+  double* const whole = table;
   std::vector<double> scores(count * block);
   std::vector<int> rows;
   for (int start = first; start < end; start += block) {
@@ -42,6 +44,15 @@ inline void predictive_table(const ErasedFamily& family, std::span<const double>
     clusters.score(slots, scores.data());
     for (std::size_t b = 0; b < rows.size(); ++b, table += count)
       for (std::size_t k = 0; k < count; ++k) table[k] = scores[k * block + b];
+  }
+  if (family.latent_size() == 0) return;
+  const auto latents = family.latents();
+  for (const int row : family.latent_rows()) {
+    if (row < first || row >= end) continue;
+    latents->load(row);
+    for (std::size_t k = 0; k < count; ++k)
+      whole[static_cast<std::size_t>(row - first) * count + k] =
+          latents->score(statistics.data() + size * k);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mixwood/family/family.hpp"
+#include "mixwood/family/latent.hpp"
 #include "mixwood/family/part.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/lazy_table.hpp"
@@ -22,6 +23,7 @@ class Product {
  public:
   class Clusters;
   class Atoms;
+  class Latents;
 
   Product(std::vector<Part> parts, int n) : n_(n), parts_(std::move(parts)) {
     offsets_.push_back(0);
@@ -32,9 +34,15 @@ class Product {
                   [this](std::size_t row) { return compute_alone(static_cast<int>(row)); });
     else
       alone_.forget(static_cast<std::size_t>(n));
+    for (int row = 0; row < n; ++row)
+      if (latent_size(row) > 0) latent_rows_.push_back(row);
   }
-  // A copy has the base measures of its parts to itself.
-  Product(const Product& other) : n_(other.n_), offsets_(other.offsets_), alone_(other.alone_) {
+  // A copy has the base measures and latent numbers of its parts to itself.
+  Product(const Product& other)
+      : n_(other.n_),
+        offsets_(other.offsets_),
+        alone_(other.alone_),
+        latent_rows_(other.latent_rows_) {
     for (const Part& part : other.parts_) parts_.push_back(part.copy());
   }
   Product& operator=(const Product&) = delete;
@@ -73,6 +81,39 @@ class Product {
     }
     alone_.forget(static_cast<std::size_t>(n_));
     return moves;
+  }
+
+  // --- rows with a latent part: the numbers of the parts, one after the other
+  int latent_size() const {
+    int total = 0;
+    for (const Part& part : parts_) total += part.family->latent_size();
+    return total;
+  }
+  int latent_size(int row) const {
+    int total = 0;
+    for (const Part& part : parts_) total += part.latent_size(row);
+    return total;
+  }
+  std::span<const int> latent_rows() const { return latent_rows_; }
+  void read_latent(double* to) const {
+    for (const Part& part : parts_) {
+      part.family->read_latent(to);
+      to += part.family->latent_size();
+    }
+  }
+  void set_latent(const double* from) {
+    for (const Part& part : parts_) {
+      part.family->set_latent(from);
+      from += part.family->latent_size();
+    }
+    for (const int row : latent_rows_) alone_.forget_one(static_cast<std::size_t>(row));
+  }
+  void set_latent_of_row(int row, const double* from) {
+    for (const Part& part : parts_) {
+      if (part.latent_size(row) > 0) part.family->set_latent_of_row(part.place(row), from);
+      from += part.latent_size(row);
+    }
+    alone_.forget_one(static_cast<std::size_t>(row));
   }
 
   int n_rows() const { return n_; }
@@ -123,6 +164,7 @@ class Product {
   std::vector<Part> parts_;
   std::vector<int> offsets_;
   LazyTable alone_;
+  std::vector<int> latent_rows_;
 };
 
 class Product::Clusters {
@@ -238,6 +280,32 @@ class Product::Atoms {
   std::vector<PartAtoms> parts_;
 };
 
-static_assert(AtomFamily<Product> && ClusterScores<Product::Clusters, Product>);
+class Product::Latents {
+ public:
+  explicit Latents(const Product& family) : family_(family) {
+    for (int p = 0; p < family.n_parts(); ++p) parts_.emplace_back(family.part(p));
+  }
+
+  void load(int row) {
+    for (auto& part : parts_) part.load(row);
+  }
+  double score(const double* s) {
+    double total = 0;
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      total += parts_[p].score(s + family_.offset(static_cast<int>(p)));
+    return total;
+  }
+  void draw(const double* s, Stream& random, double* to) {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      to = parts_[p].draw(s + family_.offset(static_cast<int>(p)), random, to);
+  }
+
+ private:
+  const Product& family_;
+  std::vector<PartLatents> parts_;
+};
+
+static_assert(LatentFamily<Product> && AtomFamily<Product> &&
+              ClusterScores<Product::Clusters, Product>);
 
 }  // namespace mixwood

@@ -18,6 +18,7 @@ class LazyTable {
     for (std::size_t i = 0; i < size; ++i) values_[i] = formula(i);
   }
   void forget(std::size_t size) { values_.assign(size, unknown); }
+  void forget_one(std::size_t i) { values_[i] = unknown; }
 
   std::size_t size() const { return values_.size(); }
 

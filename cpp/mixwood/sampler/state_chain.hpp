@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "mixwood/chain.hpp"
 #include "mixwood/move/base_update.hpp"
 #include "mixwood/move/gibbs_sweep.hpp"
+#include "mixwood/move/latent_refresh.hpp"
 #include "mixwood/move/parameter_update.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/state/state.hpp"
@@ -42,6 +44,21 @@ class StateChain : public AnyChain {
     base_(state_, *family_, random_, base_report_);
     follow_base();
   }
+  int latent_size() const override { return mixwood::latent_size(*family_); }
+  void write_latent(double* latent) const override {
+    if constexpr (LatentFamily<F>) family_->read_latent(latent);
+  }
+  void set_latent(std::span<const double> latent) override {
+    if (latent.size() != static_cast<std::size_t>(latent_size()))
+      throw std::invalid_argument("latent must have latent_size entries");
+    if constexpr (LatentFamily<F>) {
+      if (latent.empty()) return;
+      family_->set_latent(latent.data());
+      follow_latent(family_->latent_rows());
+      state_.rebuild();
+      since_rebuild_ = 0;
+    }
+  }
   void write_labels(std::int32_t* labels) const override { state_.partition.write_labels(labels); }
   const PriorValues& values() const override { return state_.prior.values(); }
   int n_rows() const override { return family_->n_rows(); }
@@ -51,6 +68,8 @@ class StateChain : public AnyChain {
   std::vector<double> log_weights(int row) override {
     if (is_weighted(*family_))
       throw std::invalid_argument("weighted leaves do not move row by row");
+    if constexpr (LatentFamily<F>)
+      if (latents_ && family_->latent_size(row) > 0) return latents_->log_weights(state_, row);
     return sweep_.log_weights(state_, row);
   }
 
@@ -58,6 +77,7 @@ class StateChain : public AnyChain {
   // the 1/tau being the factor that those weights leave out.
   std::vector<double> log_ordinates() override {
     const int n = n_rows();
+    if (n == 1 && latent_size() > 0) return {log_weights(0).back() - state_.prior.log_new()};
     if (n == 1) return {family_->log_alone(0)};
     std::vector<double> ordinates(n);
     for (int row = 0; row < n; ++row) {
@@ -79,14 +99,23 @@ class StateChain : public AnyChain {
         state_(*family_, prior, labels, std::forward<More>(more)...),
         random_(random) {
     parameters_.start(state_.prior, state_.partition, random_);
+    if constexpr (LatentFamily<F>)
+      if (latent_size() > 0) latents_.emplace(*family_);
   }
 
   // Whatever else depends on the base measure follows it.
   virtual void follow_base() {}
 
-  // The prior's parameters, the base measure, and statistics made afresh now and then: at fixed
-  // iterations, or when too many slots are empty.
+  // Latent parts of rows have changed: statistics of clusters know it already.
+  void follow_latent([[maybe_unused]] std::span<const int> rows) {
+    if constexpr (requires { state_.follow_latent(rows); }) state_.follow_latent(rows);
+  }
+
+  // The latent parts of rows, the prior's parameters, the base measure, and statistics made afresh
+  // now and then: at fixed iterations, or when too many slots are empty.
   void end_iteration() {
+    if constexpr (LatentFamily<F>)
+      if (latents_) follow_latent((*latents_)(state_, *family_, random_, latent_report_));
     parameters_(state_.prior, state_.partition, random_, parameter_report_);
     update_base();
     const auto& partition = state_.partition;
@@ -106,11 +135,25 @@ class StateChain : public AnyChain {
       archive_base(a, *family_);
       base_report_.archive(a);
     }
+    archive_latent(a);
     state_.archive(a);
     a.value(since_rebuild_);
     a.require(since_rebuild_ >= 0 && since_rebuild_ < iterations_between_rebuilds,
               "a counter is out of range");
     parameter_report_.archive(a);
+  }
+
+  template <class Archive>
+  void archive_latent([[maybe_unused]] Archive& a) {
+    if constexpr (LatentFamily<F>) {
+      if (!latents_) return;
+      std::vector<double> latent(static_cast<std::size_t>(latent_size()));
+      family_->read_latent(latent.data());
+      a.list(latent, latent.size());
+      if constexpr (Archive::loading) family_->set_latent(latent.data());
+      latents_->archive(a);
+      latent_report_.archive(a);
+    }
   }
 
   template <class Archive, Family Any>
@@ -123,18 +166,31 @@ class StateChain : public AnyChain {
 
   // What the moves did, in the order of `moves`, with what every chain ends an iteration with.
   std::vector<MoveReport> with_shared(std::vector<MoveReport> moves) const {
+    if (latent_size() > 0) moves.push_back(latent_report_);
     moves.push_back(parameter_report_);
     if (base_size() > 0) moves.push_back(base_report_);
     return moves;
   }
 
-  std::shared_ptr<F> family_;  // its own, if the base measure is learned
+  struct NoLatents {};
+  template <class Any>
+  struct LatentsOf {
+    using type = NoLatents;
+  };
+  template <LatentFamily Any>
+  struct LatentsOf<Any> {
+    using type = std::optional<LatentRefresh<S, Any>>;
+  };
+
+  std::shared_ptr<F> family_;  // its own, if it changes along with the chain
   S state_;
   Stream random_;
   int since_rebuild_ = 0;
   GibbsSweep<S> sweep_;
   ParameterUpdate parameters_;
   BaseUpdate base_;
+  typename LatentsOf<F>::type latents_;  // where rows have a latent part
+  MoveReport latent_report_{"latent"};
   MoveReport parameter_report_{"parameters"};
   MoveReport base_report_{"base"};
 };

@@ -105,7 +105,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     std::shared_ptr<ErasedFamily> erased;
     Prior prior;
     LeafSets sets;
-    std::shared_ptr<const GuideTree<F>> tree;
+    std::shared_ptr<GuideTree<F>> tree;
   };
 
   static Start start(const std::shared_ptr<F>& family, Prior prior, Stream& random,
@@ -203,7 +203,9 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   }
 
   TreeOptions options_;
-  std::shared_ptr<ErasedFamily> erased_;  // the same family at the reference, for growing trees
+  // The same family at the reference, for growing trees: the base measure, and latent parts of rows
+  // as they were before the chain began.
+  std::shared_ptr<ErasedFamily> erased_;
   LeafSets sets_;
   Prior reference_;
   NodeLaws laws_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mixwood/family/blocks.hpp"
+#include "mixwood/family/latent.hpp"
 #include "mixwood/prior/prior.hpp"
 #include "mixwood/state/state.hpp"
 #include "mixwood/state/tree_partition.hpp"
@@ -21,7 +22,7 @@ template <Family F>
 struct GuidedState : ClusterState<F, TreePartition> {
   using Base = ClusterState<F, TreePartition>;
   using Base::clusters, Base::family, Base::partition, Base::prior;
-  using Tree = std::shared_ptr<const GuideTree<F>>;
+  using Tree = std::shared_ptr<GuideTree<F>>;
 
   Tree tree;
 
@@ -57,6 +58,13 @@ struct GuidedState : ClusterState<F, TreePartition> {
     for (const int slot : partition.active()) make_afresh(slot);
   }
 
+  // The latent parts of these rows have changed.
+  void follow_latent(std::span<const int> rows)
+    requires LatentFamily<F>
+  {
+    tree->blocks.follow(rows);
+  }
+
   template <class Archive>
   void archive(Archive& a) {
     tree = archive_guide_tree(a, family, tree);
@@ -82,9 +90,9 @@ struct GuidedState : ClusterState<F, TreePartition> {
   double log_kappa(int size) { return kappas_(prior, size); }
 
   // log P of the rows below a node, whose block is given: the tree knows it at the reference, which
-  // a learned base measure leaves behind.
+  // a learned base measure and latent parts of rows leave behind.
   double log_marginal(int node, const Block<F>& block) const {
-    if (family.base_size() == 0) return tree->log_marginal[node];
+    if (family.base_size() == 0 && latent_size(family) == 0) return tree->log_marginal[node];
     if (tree->shape.size[node] == 1)
       return family.log_alone(tree->shape.rows[tree->shape.first[node]]);
     return family.log_marginal(block);

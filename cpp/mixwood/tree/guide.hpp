@@ -1,7 +1,8 @@
 // A guide tree: one binary tree over all rows with, at every node, its block, log P(X_node), and
 // log d at the reference values. It is built from the data, from reference values and from
 // randomness of its own, and never sees a chain's state: no function here takes one. It is grown in
-// guide_growth.cpp.
+// guide_growth.cpp. Where rows have a latent part, reference values of that are used, and the
+// blocks alone follow the state.
 #pragma once
 
 #include <cmath>
@@ -45,7 +46,7 @@ struct GuideLayout {
 };
 
 template <Family F>
-std::shared_ptr<const GuideTree<F>> plant(const F& family, GuideLayout layout) {
+std::shared_ptr<GuideTree<F>> plant(const F& family, GuideLayout layout) {
   auto tree = std::make_shared<GuideTree<F>>(family, std::move(layout.shape));
   tree->log_marginal = std::move(layout.log_marginal);
   tree->log_dissimilarity = std::move(layout.log_dissimilarity);
@@ -70,8 +71,8 @@ GuideLayout one_leaf(const F& family) {
 // Saves a tree and returns it, or loads another one. The blocks are made from the shape, always in
 // the same way.
 template <class Archive, Family F>
-std::shared_ptr<const GuideTree<F>> archive_guide_tree(
-    Archive& a, const F& family, const std::shared_ptr<const GuideTree<F>>& current) {
+std::shared_ptr<GuideTree<F>> archive_guide_tree(Archive& a, const F& family,
+                                                 const std::shared_ptr<GuideTree<F>>& current) {
   if (!current) throw std::runtime_error("the chain has lost its guide tree");
   a.mark("guide tree");
   GuideLayout layout;

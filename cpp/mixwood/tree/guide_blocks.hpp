@@ -2,6 +2,7 @@
 // them. An erased family knows it only once it is made.
 #pragma once
 
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -31,6 +32,11 @@ class ErasedNodeBlocks {
     if (const auto* dense = std::get_if<Dense>(&blocks_))
       return {.statistic = dense->of(node, scratch.dense), .counts = {}};
     return {.statistic = nullptr, .counts = std::get<Sparse>(blocks_).of(node, scratch.sparse)};
+  }
+
+  // Counts have no latent part.
+  void follow(std::span<const int> rows) {
+    if (auto* dense = std::get_if<Dense>(&blocks_)) dense->follow(rows);
   }
 
  private:

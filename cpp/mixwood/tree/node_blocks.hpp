@@ -3,7 +3,10 @@
 // guide_blocks.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "mixwood/family/family.hpp"
@@ -26,13 +29,26 @@ class DenseNodeBlocks {
       if (shape.size[node] < smallest) continue;
       place_[node] = static_cast<int>(statistics_.size() / width);
       statistics_.resize(statistics_.size() + width);
-      double* s = statistics_.data() + statistics_.size() - width;
-      if (shape.is_leaf(node)) {
-        for (const int row : shape.rows_below(node)) family.observe(s, row);
-      } else {
-        family.merge(s, of(shape.left(node), scratch));
-        family.merge(s, of(shape.right(node), scratch));
+      gather(node, scratch);
+    }
+  }
+
+  // The latent parts of these rows have changed: whatever is above them follows, made afresh from
+  // below.
+  void follow(std::span<const int> rows) {
+    changed_.clear();
+    marked_.resize(place_.size(), 0);
+    for (const int row : rows)
+      for (int node = shape_.leaf_of_row[row]; node != TreeShape::none && !marked_[node];
+           node = shape_.parent[node]) {
+        marked_[node] = 1;
+        changed_.push_back(node);
       }
+    std::sort(changed_.begin(), changed_.end(), std::greater<>());  // children first
+    Scratch scratch;
+    for (const int node : changed_) {
+      marked_[node] = 0;
+      if (place_[node] >= 0) gather(node, scratch);
     }
   }
 
@@ -46,10 +62,25 @@ class DenseNodeBlocks {
   }
 
  private:
+  // Makes a stored statistic from those of the children, or from the rows of a leaf.
+  void gather(int node, Scratch& scratch) {
+    const std::size_t width = family_.statistic_size();
+    double* s = statistics_.data() + place_[node] * width;
+    std::fill_n(s, width, 0.0);
+    if (shape_.is_leaf(node)) {
+      for (const int row : shape_.rows_below(node)) family_.observe(s, row);
+    } else {
+      family_.merge(s, of(shape_.left(node), scratch));
+      family_.merge(s, of(shape_.right(node), scratch));
+    }
+  }
+
   const F& family_;
   const TreeShape& shape_;
   std::vector<int> place_;
   std::vector<double> statistics_;
+  std::vector<int> changed_;
+  std::vector<char> marked_;  // all zeros between uses
 };
 
 }  // namespace mixwood

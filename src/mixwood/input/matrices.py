@@ -100,7 +100,7 @@ def real_matrix(
     >>> real_matrix([[1.0, float("nan")]])
     Traceback (most recent call last):
     ...
-    ValueError: X has a missing value (NaN) in row 0, column 1; fill it in or drop its row, or use a likelihood that skips missing values (such as DiagonalGaussian)
+    ValueError: X has a missing value (NaN) in row 0, column 1; fill it in or drop its row, or use a likelihood that takes missing values (Gaussian, DiagonalGaussian)
     """  # noqa: E501
     _refuse_sparse(X, name)
     matrix = _shape_matrix(_read(X, name), name, width)

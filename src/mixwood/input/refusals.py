@@ -77,7 +77,7 @@ def refuse_non_finite_entries(
     if np.isnan(values[first]):
         raise ValueError(
             f"{name} has a missing value (NaN) in row {row}, column {column}{more}; fill it in "
-            "or drop its row, or use a likelihood that skips missing values (such as "
+            "or drop its row, or use a likelihood that takes missing values (Gaussian, "
             "DiagonalGaussian)"
         )
     allowed = "finite or NaN (missing)" if missing else "finite"

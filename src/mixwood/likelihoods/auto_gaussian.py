@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mixwood._support.types import Data, FloatArray
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
 from mixwood.likelihoods.gaussian import Gaussian
+from mixwood.likelihoods.missing import has_missing
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
 
 if TYPE_CHECKING:
@@ -44,10 +47,12 @@ class AutoGaussian(Likelihood):
     is_open = True
     scales = ("learn",)
     continuous = True
+    skips_missing = True
+    draws_missing = True
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
-        """Return `X` as a matrix of finite floats."""
-        return real_matrix(X, name=name, width=width)
+        """Return `X` as a matrix of finite floats, NaN where missing."""
+        return real_matrix(X, name=name, width=width, missing=True)
 
     def with_scale(self, name: str) -> Likelihood:
         """Return itself: it is learned."""
@@ -57,15 +62,18 @@ class AutoGaussian(Likelihood):
         """Return the likelihoods that come into question for checked `X`, explicit.
 
         Full covariances alone where columns are exact combinations of others: they are not
-        independent then.
+        independent then. No round ones where entries are missing.
         """
+        assert isinstance(X, np.ndarray)
         d = X.shape[1]
         if d > MOST_TRIED:
             return [DiagonalGaussian().resolve(X)]
         full = Gaussian().resolve(X) if d <= MOST_FULL else None
         if full is not None and (d == 1 or "combination" in full.left_out.values()):
             return [full]
-        few: list[Likelihood] = [DiagonalGaussian().resolve(X), SphericalGaussian().resolve(X)]
+        few: list[Likelihood] = [DiagonalGaussian().resolve(X)]
+        if not has_missing(X):  # which round ones do not take
+            few.append(SphericalGaussian().resolve(X))
         return few if full is None else [full, *few]
 
     def stands_for(self, other: Likelihood) -> bool:

@@ -54,6 +54,9 @@ class Likelihood(Settable, ABC):
     #: whether a missing entry (NaN) is skipped, that is, integrated out
     skips_missing: ClassVar[bool] = False
 
+    #: whether missing entries are integrated out by drawing them, as part of a chain's state
+    draws_missing: ClassVar[bool] = False
+
     #: whether it takes scipy.sparse matrices
     reads_sparse: ClassVar[bool] = False
 
@@ -282,6 +285,19 @@ class Likelihood(Settable, ABC):
         The variances of clusters differ by about ``sqrt(2/nu')`` of the expected ones.
         """
         return None
+
+    # --- missing entries, where they are drawn
+
+    def missing_entries(self, X: Data) -> tuple[IntArray, IntArray]:
+        """Return the rows and columns of the entries of checked `X` that chains draw.
+
+        In the order in which the core has them; none where missing entries are not drawn.
+        """
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+    def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
+        """Return drawn missing entries (..., count), which the core has in units of its own."""
+        return latent
 
     # --- draws
 

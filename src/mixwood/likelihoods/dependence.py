@@ -90,7 +90,8 @@ def independent_columns(X: FloatArray) -> KeptColumns | None:
     """Return which columns of `X` are no affine combinations of earlier ones, or None if all are.
 
     With at most as many rows as columns every column is a combination of others, and only
-    constants and copies (in any units) of one other are left out.
+    constants and copies (in any units) of one other are left out. Rows with missing entries (NaN)
+    are passed over, if there are enough others.
 
     Examples
     --------
@@ -101,8 +102,12 @@ def independent_columns(X: FloatArray) -> KeptColumns | None:
     >>> kept.weights[2].round(9)
     array([1., 1.])
     """
+    complete = ~np.isnan(X).any(axis=1)
+    constant = _constant_columns(X)
+    if not complete.all() and complete.sum() > 2 * X.shape[1]:
+        X = X[complete]
     n, d = X.shape
-    varying = np.flatnonzero(~_constant_columns(X))
+    varying = np.flatnonzero(~constant)
     covariance = sample_covariance(X[:, varying])
     deviations = np.sqrt(np.diag(covariance))
     if not np.isfinite(covariance).all() or (np.any(deviations == 0) and d == len(varying)):

@@ -37,9 +37,11 @@ from mixwood.likelihoods.learned_scale import (
     learns,
     scalars_learned,
 )
+from mixwood.likelihoods.missing import conditional_means
 from mixwood.likelihoods.spread import (
     Rounding,
     rounding,
+    sample_mean,
     shrunk_covariance,
     warn_of_far_rows,
     warn_of_tiny_scale,
@@ -107,6 +109,16 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
     column's deviation). A warning says which. They are described and drawn as the combinations
     that they are; densities are those of the others, and new rows are judged by the others alone.
 
+    A missing entry (NaN) is part of a chain's state. With ``f = nu + n - d + 1`` and the observed
+    entries ``o`` of a row, its cluster is drawn by the t density of these, and then the others::
+
+        x_o | X_c ~ t(f, m_o, (r+n+1)/((r+n) f) Psi_n,oo)        m = (r m + n xbar)/(r+n)
+        x_m | x_o, X_c  from the conditional t, of f + |o| degrees of freedom
+
+    All other moves take the entries as they are then. `Posterior.imputed` has the draws; `mean`,
+    ``S`` and floors are those of the observed entries (a normal fit), and densities of rows those
+    of what is observed of them. Entries are taken to be missing whatever they would have been.
+
     Examples
     --------
     >>> Gaussian(nu=8)
@@ -121,6 +133,8 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
     scale: Any = "learn"
     scales = ("learn", "data", "paper")
     continuous = True
+    skips_missing = True
+    draws_missing = True
     in_words = "full covariances"
 
     def __post_init__(self) -> None:
@@ -173,8 +187,9 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
         return None if self._matrix is None else int(self._matrix.shape[0])
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
-        """Return `X` as a matrix of finite floats."""
-        matrix = real_matrix(X, name=name, width=width if width is not None else self.width)
+        """Return `X` as a matrix of finite floats, NaN where missing."""
+        wanted = width if width is not None else self.width
+        matrix = real_matrix(X, name=name, width=wanted, missing=True)
         refuse_huge_matrices(matrix.shape[1], name)
         return matrix
 
@@ -192,7 +207,7 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
                 scale = learned_covariance(shrunk_covariance(own), rounding(own), kept)
             else:
                 scale = paper_scale(X) if scale == "paper" else data_scale(X, nu)
-        mean = X.mean(axis=0) if self.mean is None else self.mean
+        mean = sample_mean(X) if self.mean is None else self.mean
         if not np.all(np.isfinite(mean)):
             raise ValueError("X is too large: its column means overflow; rescale X")
         return replace(self, r=r, nu=nu, mean=mean, scale=scale)
@@ -220,17 +235,25 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
         assert isinstance(X, np.ndarray)
         return np.asarray((self.own_entries(X) - self.centre) / self._units())
 
+    def _filled(self, standard: FloatArray) -> FloatArray:
+        """Return rows with what is missing filled in, from each row itself: where chains begin."""
+        if not np.isnan(standard).any():
+            return standard
+        return conditional_means(standard, self._in_units(self._matrix))
+
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over `X`, centred on the prior mean and in units of `Psi`.
 
         Where that is learned, over the columns that take part, in units of their deviations.
+        Missing entries begin at what the others say about them, under one normal for all rows.
         """
         from mixwood import _core
 
         standard = self._standard(X)
         spread = self._in_units(self._matrix)
+        fill = self._filled(standard)[np.isnan(standard)]
         if not learns(self.scale):
-            return _core.gaussian(warn_of_tiny_scale(standard), self.r, self.nu, spread)
+            return _core.gaussian(warn_of_tiny_scale(standard), self.r, self.nu, spread, fill)
         return _core.gaussian_learned(
             warn_of_far_rows(standard),
             spread,
@@ -241,19 +264,36 @@ class Gaussian(KeepsColumns, LearnsCovariance, Likelihood):
             centre_spread(len(spread)),
             *laws(self.r, self.nu, self.scale),
             self.start_base(),
+            fill,
         )
 
     def row_constants(self, X: Data) -> FloatArray:
         """Return the log Jacobian of the units in which the core sees the rows.
 
-        Densities are those of the columns that take part.
+        Densities are those of the columns that take part, and of what is observed of a row.
         """
         assert isinstance(X, np.ndarray)
-        return np.full(X.shape[0], -float(np.sum(np.log(self._units()))))
+        log_units = np.log(self._units())
+        missing = np.isnan(self.own_entries(X))
+        if missing.any():
+            return np.asarray(-(~missing @ log_units))
+        return np.full(X.shape[0], -float(np.sum(log_units)))
+
+    def missing_entries(self, X: Data) -> tuple[IntArray, IntArray]:
+        """Return those of the columns that take part, row by row."""
+        assert isinstance(X, np.ndarray)
+        rows, columns = np.nonzero(np.isnan(self.own_entries(X)))
+        return rows, columns if self.kept is None else self.kept.columns[columns]
+
+    def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
+        """Return them in the units of the data."""
+        assert isinstance(X, np.ndarray)
+        columns = np.nonzero(np.isnan(self.own_entries(X)))[1]
+        return np.asarray(self.centre[columns] + self._units()[columns] * latent)
 
     def start_points(self, X: Data) -> list[FloatArray]:
         """Return the rows in units of the columns' deviations, and in those of the covariance."""
-        standard = self._standard(X)
+        standard = self._filled(self._standard(X))
         factor = np.linalg.cholesky(self._in_units(self._matrix))
         return [standard, np.linalg.solve(factor, standard.T).T]
 

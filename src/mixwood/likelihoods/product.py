@@ -61,8 +61,9 @@ class Product(Likelihood):
     is fitted to, and later tables are coded alike; a category never seen is an error.
 
     A missing entry is skipped where the columns of a part are independent
-    (`DiagonalGaussian`, `Bernoulli`, `Categorical`, `Poisson`). Other parts skip a row that
-    has none of their entries, and refuse one that has only some.
+    (`DiagonalGaussian`, `Bernoulli`, `Categorical`, `Poisson`), and drawn along with the clusters
+    where they are not (`Gaussian`). A part skips a row that has none of its entries; other parts
+    refuse one that has only some.
 
     Examples
     --------
@@ -336,6 +337,25 @@ class Product(Likelihood):
                 total[part.rows] += part.likelihood.row_constants(part.data)
         return total
 
+    def missing_entries(self, X: Data) -> tuple[IntArray, IntArray]:
+        """Return those that the parts draw, one part after the other."""
+        assert isinstance(X, np.ndarray)
+        rows, columns = [], []
+        for part in self._slices(X):
+            own_rows, own_columns = part.likelihood.missing_entries(part.data)
+            rows.append(part.rows[own_rows])
+            columns.append(np.array(part.columns)[own_columns])
+        return np.concatenate(rows), np.concatenate(columns)
+
+    def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
+        """Return them in the units of the data."""
+        assert isinstance(X, np.ndarray)
+        found, end = [], 0
+        for part in self._slices(X):
+            start, end = end, end + len(part.likelihood.missing_entries(part.data)[0])
+            found.append(part.likelihood.drawn_entries(part.data, latent[..., start:end]))
+        return np.concatenate(found, axis=-1)
+
     @property
     def statistic_size(self) -> int:
         """The parts' statistics, one after the other."""
@@ -537,10 +557,12 @@ def _rows_with_entries(
     entries: FloatArray, likelihood: Likelihood, labels: tuple[Label, ...], name: str
 ) -> IntArray:
     """Return the rows that have something for a part, or raise at one with only some of it."""
-    if likelihood.skips_missing:
+    if likelihood.skips_missing and not likelihood.draws_missing:
         return np.arange(len(entries))
     missing = np.isnan(entries)
     everything = missing.all(axis=1)
+    if likelihood.draws_missing:
+        return np.flatnonzero(~everything)
     some = missing.any(axis=1) & ~everything
     if some.any():
         row = int(np.argmax(some))
@@ -548,6 +570,6 @@ def _rows_with_entries(
         raise ValueError(
             f"{name} has a missing value in row {row}, column {column!r}, and others in that "
             f"row; {type(likelihood).__name__} needs all of them or none. Fill it in, or use "
-            "a likelihood that skips single entries (DiagonalGaussian)"
+            "a likelihood that takes single entries (Gaussian, DiagonalGaussian)"
         )
     return np.flatnonzero(~everything)

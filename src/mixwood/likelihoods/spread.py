@@ -8,6 +8,7 @@ import numpy as np
 
 from mixwood._support.types import FloatArray
 from mixwood._support.warn import warn
+from mixwood.likelihoods.missing import has_missing, normal_moments
 
 __all__ = [
     "Rounding",
@@ -17,6 +18,7 @@ __all__ = [
     "rounding",
     "row_copies",
     "sample_covariance",
+    "sample_mean",
     "shrunk_covariance",
     "warn_of_far_rows",
     "warn_of_tiny_scale",
@@ -82,11 +84,18 @@ def warn_of_far_rows(standard: FloatArray) -> FloatArray:
     return standard
 
 
+def sample_mean(X: FloatArray) -> FloatArray:
+    """Return the mean; where entries are missing, that of a normal fit."""
+    return normal_moments(X)[0] if has_missing(X) else np.asarray(X.mean(axis=0))
+
+
 def sample_covariance(X: FloatArray) -> FloatArray:
-    """Return the sample covariance (zeros for a single row)."""
+    """Return the sample covariance (zeros for a single row), or that of a normal fit likewise."""
     n, d = X.shape
     if n < 2:
         return np.zeros((d, d))
+    if has_missing(X):
+        return normal_moments(X)[1]
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(np.cov(X, rowvar=False, dtype=np.float64)).reshape(d, d)
 

@@ -29,7 +29,29 @@ __all__ = [
     "log_constants",
     "names_in",
     "read_data",
+    "refuse_drawn_entries",
 ]
+
+
+def refuse_drawn_entries(likelihood: Likelihood, data: Data, name: str) -> None:
+    """Raise where entries are missing that would be drawn: leaves keep sums of rows alone.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        With explicit parameters.
+    data : array or csr_array
+        Checked rows.
+    name : str
+        What the rows are called.
+    """
+    entries = len(likelihood.missing_entries(data)[0])
+    if entries:
+        raise ValueError(
+            f"{name} has {count('missing value', entries)} (NaN), and weighted leaves keep sums "
+            f"of rows alone, in which {type(likelihood).__name__} cannot draw them again; use "
+            "mw.DiagonalGaussian(), which skips them, or fill them in"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

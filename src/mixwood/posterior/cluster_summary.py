@@ -19,7 +19,12 @@ from mixwood._support.checks import probability, shown, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood.likelihoods.base import Column
 from mixwood.posterior.membership import certainty
-from mixwood.posterior.predictive_mixture import DistinctClusters, flat_bases, flat_labels
+from mixwood.posterior.predictive_mixture import (
+    DistinctClusters,
+    flat_bases,
+    flat_labels,
+    flat_latents,
+)
 
 if TYPE_CHECKING:
     from mixwood._support.types import FloatArray, IntArray
@@ -95,7 +100,7 @@ def _parameter_draws(
     labels = flat_labels(draws)
     kept = np.linspace(0, len(labels) - 1, min(wanted, len(labels))).round().astype(int)
     labels, base = labels[kept], flat_bases(draws, kept)
-    clusters = DistinctClusters.of(labels, draws.item_sizes)
+    clusters = DistinctClusters.among(labels, draws.item_sizes, flat_latents(draws, kept))
     rows = np.arange(len(labels))
     K = int(estimate.max()) + 1
     at_once = max(_NUMBERS_AT_ONCE // (family.statistic_size * len(labels)), 1)

@@ -18,7 +18,7 @@ from mixwood.core import bind_family
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes
 from mixwood.model import Mixture
 from mixwood.priors import PriorValues
-from mixwood.run_spec import RunInformation
+from mixwood.run_spec import RunInformation, draw_vectors
 
 if TYPE_CHECKING:
     from typing import Self
@@ -68,6 +68,9 @@ class Draws:
         Whether the items are weighted leaves: to be told where `X` is not kept.
     bases : array of shape (chain, draw, base_size), optional
         The draws of a learned base measure, as the core has them; `base` tells them by name.
+    latents : array of shape (chain, draw, missing entries), optional
+        The draws of missing entries, as the core has them; `Posterior.imputed` has them in the
+        units of the data.
 
     Examples
     --------
@@ -97,6 +100,7 @@ class Draws:
     columns: tuple[str, ...] | None = None
     of_leaves: bool = False
     bases: FloatArray | None = None
+    latents: FloatArray | None = None
 
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels)
@@ -126,6 +130,7 @@ class Draws:
             raise ValueError(
                 f"X must have {self.n_items} rows, one per label, got {self.X.shape[0]}"
             )
+        self._check_latents()
         if self.columns is not None:
             object.__setattr__(self, "columns", tuple(self.columns))
             if not all(isinstance(name, str) for name in self.columns):
@@ -144,6 +149,19 @@ class Draws:
                 f"bases must have shape (chain, draw, base_size) = {shape}, got {bases.shape}"
             )
         object.__setattr__(self, "bases", bases)
+
+    def _check_latents(self) -> None:
+        if self.latents is None:
+            return
+        latents = _read_only(self.latents, np.float64)
+        entries = draw_vectors(self.resolved, self.X).get("latent", 0)
+        shape = (*self.labels.shape[:2], entries)
+        if latents.shape != shape:
+            raise ValueError(
+                f"latents must have shape (chain, draw, missing entries) = {shape}, got "
+                f"{latents.shape}"
+            )
+        object.__setattr__(self, "latents", latents if entries else None)
 
     def _draws(self, values: Any, name: str) -> FloatArray:
         array = _read_only(values, np.float64)
@@ -329,6 +347,7 @@ class Draws:
             log_u=self.log_u[:, kept],
             parameters={name: values[:, kept] for name, values in self.parameters.items()},
             bases=None if self.bases is None else self.bases[:, kept],
+            latents=None if self.latents is None else self.latents[:, kept],
         )
 
     def family_for(self, purpose: str) -> _core.Family:

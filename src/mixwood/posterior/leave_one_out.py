@@ -64,6 +64,8 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
         )
         if posterior.bases is not None and chain.base_size > 0:
             chain.set_base(np.ascontiguousarray(posterior.bases[k]))
+        if posterior.latents is not None:
+            chain.set_latent(np.ascontiguousarray(posterior.latents[k]))
         values[k] = chain.log_ordinates()
     values += log_constants(posterior.resolved, X)
     return values

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mixwood.estimates import CredibleBall
     from mixwood.posterior.cluster_summary import ParameterEstimate
     from mixwood.posterior.component_merging import MergedClusters
+    from mixwood.posterior.imputed import Imputed
 
 __all__ = ["EstimateKey", "FoundEstimate", "Posterior"]
 
@@ -323,6 +324,40 @@ class Posterior(Draws):
 
         table = table_for(self, df)  # before the estimate, which takes time
         return labels_table(self, self.point_estimate(loss, min_size, seed), table)
+
+    def imputed(self) -> Imputed:
+        """Return the draws of the entries that are missing in the data.
+
+        `mixwood.Gaussian` draws them along with the clusters; other likelihoods skip them. Of a
+        `mixwood.Product`, those of parts that draw them, in rows that have others of the part's
+        entries. Columns that are left out, as constants or combinations of others, are not drawn.
+
+        Returns
+        -------
+        Imputed
+            With ``rows``, ``columns``, ``names``, ``values`` (chain, draw, entries), ``mean()``,
+            ``sd()`` and ``table()``.
+
+        Raises
+        ------
+        ValueError
+            If nothing is missing, or nothing is drawn of what is.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0, 0.1], [0.2, 0.1], [0.1, None], [9.0, 9.2], [9.1, 9.1], [9.2, 9.0]]
+        >>> model = mw.Mixture(mw.Gaussian())
+        >>> post = mw.sample(model, X, draws=50, chains=2, seed=1, progress=False)
+        >>> found = post.imputed()
+        >>> found
+        <mixwood.Imputed: 1 entry, 2 x 50 draws of each>
+        >>> found.rows, found.columns
+        (array([2]), array([1]))
+        """
+        from mixwood.posterior.imputed import imputed
+
+        return imputed(self)
 
     def expected_loss(self, labels: Any, loss: str = "vi") -> float:
         """Return the mean loss of a partition against all draws.

@@ -23,6 +23,7 @@ from mixwood.posterior.predictive_mixture import (
     draw_weights,
     flat_bases,
     flat_labels,
+    flat_latents,
 )
 
 if TYPE_CHECKING:
@@ -146,7 +147,8 @@ def log_density_per_draw(draws: Draws, X: Any) -> FloatArray:
     for start in range(0, len(labels), at_once):
         if bases is not None:
             new_family = new_family.at(bases[start])
-        clusters = DistinctClusters.of(labels[start : start + at_once], draws.item_sizes)
+        some = slice(start, start + at_once)
+        clusters = DistinctClusters.among(labels[some], draws.item_sizes, flat_latents(draws, some))
         log_old = weights.log_old(start + clusters.draw_of_id, clusters.sizes[clusters.ids])
         statistics = clusters.statistics_of(family, np.arange(len(clusters)))
         here = values[start : start + at_once]

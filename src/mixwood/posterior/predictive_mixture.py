@@ -3,7 +3,7 @@
 Given a draw, a new row joins one of its clusters or starts a new one with the weights of
 `mixwood.priors.Prior.predictive_weights`. Where the base measure is fixed, a cluster that many
 draws have counts once. Where it is learned, each draw has a base measure of its own, hence
-clusters of its own, and some of the draws stand for all.
+clusters of its own, and some of the draws stand for all; likewise where missing entries are drawn.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ __all__ = [
     "draw_weights",
     "flat_bases",
     "flat_labels",
+    "flat_latents",
     "predictive_mixture",
 ]
 
@@ -68,6 +69,8 @@ class DistinctClusters:
     sizes, first_draw, first_label : int arrays of shape (C,)
         The number of rows in each distinct cluster, the first draw that has it and its label
         there. They are in the order in which they appear.
+    latents : array of shape (S, entries), optional
+        The missing entries of each draw, where they are drawn: no two clusters are equal then.
     """
 
     labels: NDArray[np.int32]
@@ -77,6 +80,7 @@ class DistinctClusters:
     sizes: IntArray
     first_draw: IntArray
     first_label: IntArray
+    latents: FloatArray | None = None
 
     @classmethod
     def of(cls, labels: NDArray[np.int32], weights: IntArray | None = None) -> DistinctClusters:
@@ -109,7 +113,9 @@ class DistinctClusters:
         )
 
     @classmethod
-    def apart(cls, labels: NDArray[np.int32], weights: IntArray) -> DistinctClusters:
+    def apart(
+        cls, labels: NDArray[np.int32], weights: IntArray, latents: FloatArray | None = None
+    ) -> DistinctClusters:
         """Take every cluster of every draw for one of its own."""
         counts = [np.bincount(row, weights).astype(np.int64) for row in labels]
         lengths = np.array([len(c) for c in counts])
@@ -117,7 +123,17 @@ class DistinctClusters:
         ids = np.arange(starts[-1])
         first_draw = np.repeat(np.arange(len(labels)), lengths)
         sizes = np.concatenate(counts)
-        return cls(labels, weights, ids, starts, sizes, first_draw, ids - starts[first_draw])
+        first_label = ids - starts[first_draw]
+        return cls(labels, weights, ids, starts, sizes, first_draw, first_label, latents)
+
+    @classmethod
+    def among(
+        cls, labels: NDArray[np.int32], weights: IntArray, latents: FloatArray | None
+    ) -> DistinctClusters:
+        """Find them where no two are equal if missing entries differ from draw to draw."""
+        if latents is None:
+            return cls.of(labels, weights)
+        return cls.apart(labels, weights, latents)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -136,7 +152,8 @@ class DistinctClusters:
             wanted, place = np.unique(self.first_label[chosen[here]], return_inverse=True)
             number = np.full(self.starts[s + 1] - self.starts[s], -1, dtype=np.int32)
             number[wanted] = np.arange(len(wanted))
-            statistics[here] = family.cluster_statistics(number[self.labels[s]])[place]
+            there = family if self.latents is None else family.at(family.base, self.latents[s])
+            statistics[here] = there.cluster_statistics(number[self.labels[s]])[place]
         return statistics
 
     def shares(self, estimate: IntArray, part: slice) -> FloatArray:
@@ -228,7 +245,7 @@ class PredictiveMixture:
 
 def predictive_mixture(draws: Draws) -> PredictiveMixture:
     """Return the weights of all draws' clusters, normalized over all draws together."""
-    if draws.resolved.base_size > 0:
+    if draws.resolved.base_size > 0 or draws.latents is not None:
         draws = draws.thinned(max(PREDICTIVE_DRAWS // draws.n_chains, 1))
         return _one_draw_after_the_other(draws)
     weights = draw_weights(draws)
@@ -243,7 +260,9 @@ def predictive_mixture(draws: Draws) -> PredictiveMixture:
 
 def _one_draw_after_the_other(draws: Draws) -> PredictiveMixture:
     weights = draw_weights(draws)
-    clusters = DistinctClusters.apart(flat_labels(draws), draws.item_sizes)
+    clusters = DistinctClusters.apart(
+        flat_labels(draws), draws.item_sizes, flat_latents(draws)
+    )
     scale = weights.log_normalizer + np.log(len(weights.log_total))
     old = np.exp(weights.log_old(clusters.draw_of_id, clusters.sizes) - scale)
     new = np.exp(weights.log_new - scale)
@@ -284,3 +303,11 @@ def flat_bases(draws: Draws, chosen: IntArray | None = None) -> FloatArray | Non
         return None
     bases = draws.bases.reshape(-1, draws.bases.shape[-1])
     return bases if chosen is None else bases[chosen]
+
+
+def flat_latents(draws: Draws, chosen: IntArray | slice | None = None) -> FloatArray | None:
+    """Return the missing entries likewise, (chain * draw, entries), or None if none are drawn."""
+    if draws.latents is None:
+        return None
+    latents = draws.latents.reshape(-1, draws.latents.shape[-1])
+    return latents if chosen is None else latents[chosen]

@@ -77,7 +77,7 @@ class RunningChain:
         self._began = began - (0.0 if before is None else before.seconds)
         self._stopped = self._cut = False
         self._labels = np.empty((sink.label_rows, spec.items), dtype=np.int32)
-        self._values = room_for_scalars(sink.scalar_rows, spec.base_size)
+        self._values = room_for_scalars(sink.scalar_rows, spec.vectors)
         # The draws that the blocks begin with. What is in a block that is not full is written
         # again with more: it must be here.
         self._first = self.n_draws // sink.label_rows * sink.label_rows

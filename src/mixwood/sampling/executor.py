@@ -69,7 +69,7 @@ def run_in_folder(job: Job, numbers: Sequence[int], folder: Path) -> list[ChainR
 
 def _open_store(spec: RunSpec, number: int, folder: Path) -> ChainStore:
     shape = (spec.chains, spec.items)
-    return ChainStore(folder, number, spec.model.prior, spec.base_size, shape)
+    return ChainStore(folder, number, spec.model.prior, spec.vectors, shape)
 
 
 def _foreign_backend() -> bool:

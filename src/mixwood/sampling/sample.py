@@ -160,7 +160,9 @@ def _fitted(
 def _in_memory(job: Job, information: RunInformation) -> Posterior:
     """Run the chains in memory, and put them together, cut to the shortest."""
     spec = job.spec
-    _refuse_beyond_memory(spec.chains * spec.draws * spec.items)
+    # A label takes a byte; a missing entry eight, and eight more until the chain is at its end.
+    per_draw = spec.items + 16 * spec.vectors.get("latent", 0)
+    _refuse_beyond_memory(spec.chains * spec.draws * per_draw)
     began = time.perf_counter()
     sinks, results = run_in_memory(job)
     shortest = min(result.n_draws for result in results)
@@ -173,6 +175,7 @@ def _in_memory(job: Job, information: RunInformation) -> Posterior:
         log_joint=arrays.pop("log_joint"),
         log_u=arrays.pop("log_u"),
         bases=arrays.pop("base", None),
+        latents=arrays.pop("latent", None),
         parameters=arrays,
         model=spec.model,
         resolved=spec.resolved,
@@ -184,11 +187,11 @@ def _in_memory(job: Job, information: RunInformation) -> Posterior:
 
 
 def _refuse_beyond_memory(needed: int) -> None:
-    """Raise before the run if the labels alone would not fit into memory."""
+    """Raise before the run if labels and missing entries alone would not fit into memory."""
     available = available_bytes()
     if available is not None and needed > available:
         raise MemoryError(
-            f"the label draws need at least {memory(needed)} of memory, and "
+            f"the draws need at least {memory(needed)} of memory, and "
             f"{memory(available)} are available; keep fewer with a larger thin (and fewer "
             "draws), run fewer chains, keep the statistics of mw.stream_leaves, or "
             "keep them on disk with store="

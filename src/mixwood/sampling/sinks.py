@@ -27,15 +27,13 @@ SCALARS = ("log_joint", "log_u", "log_alpha", "sigma", "theta")
 LABELS_AT_ONCE = 2**20
 
 
-def room_for_scalars(draws: int, base_size: int) -> dict[str, FloatArray]:
+def room_for_scalars(draws: int, vectors: Mapping[str, int]) -> dict[str, FloatArray]:
     """Return room for what the core gives with this many draws, labels apart.
 
-    Where the base measure is learned, that is a row of numbers named ``base``.
+    Numbers, and the rows of numbers that `mixwood.run_spec.draw_vectors` names.
     """
     room: dict[str, FloatArray] = {name: np.empty(draws) for name in SCALARS}
-    if base_size > 0:
-        room["base"] = np.empty((draws, base_size))
-    return room
+    return room | {name: np.empty((draws, size)) for name, size in vectors.items()}
 
 
 class Sink(Protocol):
@@ -104,8 +102,8 @@ class MemorySink:
         How many there will be at most.
     label_rows : int
         How many draws a block of labels has.
-    base_size : int
-        How many numbers a draw of the base measure is.
+    vectors : mapping
+        The rows of numbers that a draw has, and how long they are.
     """
 
     checkpoint = None
@@ -113,10 +111,14 @@ class MemorySink:
     is_due = False
 
     def __init__(
-        self, labels: LabelBuffer, draws: int, label_rows: int, base_size: int = 0
+        self,
+        labels: LabelBuffer,
+        draws: int,
+        label_rows: int,
+        vectors: Mapping[str, int] | None = None,
     ) -> None:
         self.labels = labels
-        self.values = room_for_scalars(draws, base_size)
+        self.values = room_for_scalars(draws, vectors or {})
         self.label_rows = label_rows
         self.scalar_rows = draws
         self.n_draws = 0
@@ -151,4 +153,4 @@ def memory_sinks(spec: RunSpec, count: int) -> list[MemorySink]:
     n = spec.items
     rows = min(spec.draws, max(1, LABELS_AT_ONCE // n))
     buffers = label_buffers(count, spec.draws, n)
-    return [MemorySink(buffer, spec.draws, rows, spec.base_size) for buffer in buffers]
+    return [MemorySink(buffer, spec.draws, rows, spec.vectors) for buffer in buffers]

@@ -38,8 +38,8 @@ def begin(path: str | PathLike[str], job: Job, information: RunInformation) -> P
     shape = (job.spec.chains, job.spec.draws, job.spec.items)
     with ExitStack() as held:
         with new_run(path) as folder:
-            prior, base_size = job.spec.model.prior, job.spec.base_size
-            DrawArrays.create(folder / ARRAYS, prior, base_size, shape, clusters=job.spec.items)
+            prior, vectors = job.spec.model.prior, job.spec.vectors
+            DrawArrays.create(folder / ARRAYS, prior, vectors, shape, clusters=job.spec.items)
             write_manifest(folder, manifest)
             held.enter_context(locked(folder / LOCK))  # before anybody sees it
         return continue_run(existing_run(path), manifest, job)

@@ -36,8 +36,8 @@ class ChainStore:
         Which one.
     prior : Prior
         The model's; it says which scalars are kept.
-    base_size : int
-        How many numbers a draw of the base measure is.
+    vectors : mapping
+        The rows of numbers that a draw has, and how long they are.
     shape : tuple of int
         Chains and items of the run.
 
@@ -48,7 +48,12 @@ class ChainStore:
     """
 
     def __init__(
-        self, run: Path, chain: int, prior: Prior, base_size: int, shape: tuple[int, int]
+        self,
+        run: Path,
+        chain: int,
+        prior: Prior,
+        vectors: Mapping[str, int],
+        shape: tuple[int, int],
     ) -> None:
         self._folder = chain_folder(run, chain)
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -60,7 +65,7 @@ class ChainStore:
         self._held.enter_context(locked(self._folder / LOCK))
         self._chain = chain
         try:
-            self._arrays = DrawArrays.open(run / ARRAYS, prior, base_size, *shape)
+            self._arrays = DrawArrays.open(run / ARRAYS, prior, vectors, *shape)
             path = self.path
             self.checkpoint = read_checkpoint(path) if path.exists() else None
         except BaseException:  # or a traceback that someone keeps would keep the lock

@@ -1,7 +1,7 @@
 """The draws on disk: one array of labels and one per scalar, each file some draws of one chain.
 
-Where the base measure is learned there is one more array, ``base``, a row of numbers per draw.
-Arrays of the prior's parameters have the prior's own names (`mixwood.priors.Prior.stored_name`).
+Where the base measure is learned there is one more array, ``base``, a row of numbers per draw;
+where missing entries are drawn, ``latent``. Arrays of the prior's parameters have the prior's own names (`mixwood.priors.Prior.stored_name`).
 Whoever writes and reads them knows the core's.
 """
 
@@ -31,13 +31,18 @@ __all__ = ["DrawArrays", "draw_axes"]
 GROUP = "draws"
 #: How many draws of a scalar one file holds at least, and of the labels at most.
 DRAWS_AT_ONCE = 1024
+#: How many missing entries one file holds, if they are many.
+LATENT_ENTRIES = 2**22
 
 
-def draw_axes(prior: Prior, base_size: int) -> dict[str, tuple[int, ...]]:
-    """Return the arrays that are kept beside the labels, and what axes they have beyond draws."""
+def draw_axes(prior: Prior, vectors: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Return the arrays that are kept beside the labels, and what axes they have beyond draws.
+
+    `vectors` are the rows of numbers per draw (`mixwood.run_spec.draw_vectors`).
+    """
     scalars = ("log_joint", "log_u", *map(prior.stored_name, prior.random_parameters))
     arrays: dict[str, tuple[int, ...]] = dict.fromkeys(scalars, ())
-    return arrays | ({"base": (base_size,)} if base_size > 0 else {})
+    return arrays | {name: (size,) for name, size in vectors.items()}
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class DrawArrays:
         cls,
         store: Path,
         prior: Prior,
-        base_size: int,
+        vectors: Mapping[str, int],
         shape: tuple[int, int, int],
         clusters: int,
     ) -> DrawArrays:
@@ -61,7 +66,8 @@ class DrawArrays:
         folder = make_group(store, GROUP)
         items = shape[2]
         rows = max(1, min(DRAWS_AT_ONCE, CHUNK_ENTRIES // items))
-        length = rows * -(-DRAWS_AT_ONCE // rows)  # files of scalars end where one of labels does
+        at_least = max(1, min(DRAWS_AT_ONCE, LATENT_ENTRIES // vectors.get("latent", 1)))
+        length = rows * -(-at_least // rows)  # files of scalars end where one of labels does
         labels = StoredArray.create(
             folder / "labels",
             ("chain", "draw", "item"),
@@ -77,17 +83,19 @@ class DrawArrays:
                 (*shape[:2], *more),
                 (1, length, *more),
             )
-            for name, more in draw_axes(prior, base_size).items()
+            for name, more in draw_axes(prior, vectors).items()
         }
         sync_folder(folder)
         return cls(labels, scalars, prior)
 
     @classmethod
-    def open(cls, store: Path, prior: Prior, base_size: int, chains: int, items: int) -> DrawArrays:
+    def open(
+        cls, store: Path, prior: Prior, vectors: Mapping[str, int], chains: int, items: int
+    ) -> DrawArrays:
         """Return the arrays of a run, or raise a ValueError that names the file that is wrong."""
         expected = {
             name: Expected(("float64",), (chains, -1, *more))
-            for name, more in draw_axes(prior, base_size).items()
+            for name, more in draw_axes(prior, vectors).items()
         }
         expected["labels"] = Expected(LABEL_TYPES, (chains, -1, items))
         scalars = open_group(store, GROUP, expected)

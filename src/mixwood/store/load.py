@@ -125,7 +125,7 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
     values = [arrays.read_scalars(chain, 0, draws) for chain in range(manifest.chains)]
     scalars = {name: np.stack([one[name] for one in values]) for name in values[0]}
     log_joint, log_u = scalars.pop("log_joint"), scalars.pop("log_u")
-    bases = scalars.pop("base", None)
+    bases, latents = scalars.pop("base", None), scalars.pop("latent", None)
     return Posterior(
         labels,
         log_joint,
@@ -139,6 +139,7 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
         manifest.names,
         manifest.of_leaves,
         bases,
+        latents,
     )
 
 

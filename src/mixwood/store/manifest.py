@@ -16,7 +16,7 @@ from mixwood.likelihoods import Likelihood
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
 from mixwood.posterior.draws import Draws
-from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec
+from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec, draw_vectors
 from mixwood.samplers import Sampler
 from mixwood.store.atomic_files import read_json, write_json
 from mixwood.store.draw_store import DrawArrays
@@ -133,8 +133,9 @@ class Manifest:
 
     def open_draws(self, folder: Path) -> DrawArrays:
         """Return the arrays of the draws in the run's folder."""
-        sizes = self.resolved.base_size, self.chains, self.items
-        return DrawArrays.open(folder / ARRAYS, self.model.prior, *sizes)
+        vectors = draw_vectors(self.resolved, self.data)
+        shape = self.chains, self.items
+        return DrawArrays.open(folder / ARRAYS, self.model.prior, vectors, *shape)
 
     def with_draws(self, draws: int) -> Manifest:
         """Return the same with another number of draws asked for."""

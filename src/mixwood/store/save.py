@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from mixwood.posterior.posterior import Posterior
+from mixwood.run_spec import draw_vectors
 from mixwood.store.draw_store import DrawArrays
 from mixwood.store.folders import ARRAYS, new_run
 from mixwood.store.kept_estimates import write_estimates
@@ -24,14 +25,15 @@ def save(
     manifest = Manifest.of_posterior(posterior, include_data=include_data)
     shape = (posterior.n_chains, posterior.n_draws, posterior.n_items)
     scalars = {"log_joint": posterior.log_joint, "log_u": posterior.log_u, **posterior.parameters}
-    base_size = posterior.resolved.base_size
-    if posterior.bases is not None and base_size > 0:
-        scalars["base"] = posterior.bases
+    vectors = draw_vectors(posterior.resolved, manifest.data)
+    for name, values in (("base", posterior.bases), ("latent", posterior.latents)):
+        if name in vectors and values is not None:
+            scalars[name] = values
     with new_run(path, overwrite) as folder:
         # Labels dominate the size of a run, and most runs have few clusters.
         clusters = int(posterior.n_clusters.max())
         prior = posterior.model.prior
-        arrays = DrawArrays.create(folder / ARRAYS, prior, base_size, shape, clusters)
+        arrays = DrawArrays.create(folder / ARRAYS, prior, vectors, shape, clusters)
         arrays.write(posterior.labels, scalars)
         if posterior.found_estimates:
             write_estimates(posterior, folder, posterior.found_estimates)

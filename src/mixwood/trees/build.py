@@ -11,7 +11,12 @@ from mixwood._support.checks import shown, whole_number
 from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.seeding import seed_sequence
 from mixwood.core import bind_family
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, read_data
+from mixwood.likelihoods.weighted_leaves import (
+    WeightedLeaves,
+    item_sizes,
+    read_data,
+    refuse_drawn_entries,
+)
 from mixwood.model import Mixture
 from mixwood.priors import Prior, PriorValues
 from mixwood.trees.hierarchy import Hierarchy
@@ -146,6 +151,8 @@ def ibhc(
     n = data.shape[0]
     fixed_order = None if order is None else _permutation(order, n)
 
+    if max_leaves is not None and max_leaves < n and not isinstance(data, WeightedLeaves):
+        refuse_drawn_entries(given.likelihood, data, "X")
     family = bind_family(given, data)
     data = _own(data, X)
     first = prior_parameters(given.prior, int(item_sizes(data).sum()))

@@ -18,7 +18,7 @@ from mixwood._support.seeding import seed_sequence
 from mixwood.core import make_forest
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.dependence import warn_of_left_out
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, refuse_drawn_entries
 from mixwood.model import Mixture
 from mixwood.trees.recipe import without_collapsed
 
@@ -245,6 +245,7 @@ class LeafGrowth:
 
     def add(self, data: Data, number: int) -> None:
         """Put in the rows of a checked block, which is that of this number."""
+        refuse_drawn_entries(self._model.likelihood, data, f"block {number}")
         n_old = 0 if self._kept is None else self._kept.shape[0]
         both = data if self._kept is None else stacked([self._kept, data])
         family = self._model.likelihood.bind(both)

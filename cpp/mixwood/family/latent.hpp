@@ -1,0 +1,51 @@
+// Rows with a latent part: what a row adds to a statistic depends on numbers that belong to the row
+// and are not known, such as its missing entries. They are part of a chain's state. Every move
+// takes them as they are, as if they were observed; once per iteration they are drawn again
+// (move/latent_refresh.hpp).
+//
+// A LatentFamily keeps them (a copy of the family has its own) and has F::Latents, which compares
+// what is known of a row with clusters, and draws the rest.
+#pragma once
+
+#include <concepts>
+#include <span>
+
+#include "mixwood/family/family.hpp"
+#include "mixwood/random/stream.hpp"
+
+namespace mixwood {
+
+template <class L>
+concept RowLatents =
+    requires(L latents, const double* statistic, Stream& random, double* to, int row) {
+      latents.load(row);  // the row that the next calls are about
+      // log P(what is known of the row | the rows of a statistic, without this one)
+      { latents.score(statistic) } -> std::same_as<double>;
+      latents.draw(statistic, random, to);  // its latent numbers, given that and those rows
+    };
+
+template <class F>
+concept LatentFamily = Family<F> && RowLatents<typename F::Latents> &&
+                       requires(F f, const F g, double* to, const double* from, int row) {
+                         {
+                           g.latent_size()
+                         } -> std::same_as<int>;  // how many numbers there are in all, or 0
+                         { g.latent_size(row) } -> std::same_as<int>;  // ... of one row
+                         {
+                           g.latent_rows()
+                         } -> std::same_as<std::span<const int>>;  // that have some, in order
+                         g.read_latent(to);                        // all numbers, copied to there
+                         f.set_latent(from);                       // other numbers
+                         f.set_latent_of_row(row, from);           // other numbers of one row
+                       };
+
+// How many latent numbers there are; most families have none.
+template <Family F>
+int latent_size(const F& family) {
+  if constexpr (LatentFamily<F>)
+    return family.latent_size();
+  else
+    return 0;
+}
+
+}  // namespace mixwood
