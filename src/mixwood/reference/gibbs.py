@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, lgamma, log
 from typing import Any
 
@@ -51,7 +52,11 @@ class GibbsChain:
     ) -> None:
         self.model = model
         self.family = family_of(model.likelihood)
-        self.X = dense(X)
+        self.given = dense(X)
+        self.latent_rows = [i for i, row in enumerate(self.given) if self.family.lacks(row)]
+        self.X = self.given.copy()  # with what is missing filled in
+        for i in self.latent_rows:
+            self.X[i] = self.family.filled(self.given[i])
         self.stream = Stream(rng)
         self.subset = subset
         self.order = np.arange(len(self.X))
@@ -75,6 +80,12 @@ class GibbsChain:
     def set_base(self, base: FloatArray) -> None:
         """Put the learned parameters of the base measure where they should be."""
         self.family.set_base(base)
+
+    def set_latent(self, latent: FloatArray) -> None:
+        """Fill in missing entries, given as the core has them; to be followed by `set_state`."""
+        likelihood = self.model.likelihood
+        entries = likelihood.missing_entries(self.given)
+        self.X[entries] = likelihood.drawn_entries(self.given, latent)
 
     @property
     def base(self) -> FloatArray:
@@ -107,14 +118,16 @@ class GibbsChain:
         return self.parameters.theta
 
     def iterate(self, iterations: int = 1) -> None:
-        """Sweep over the rows, then move the parameters."""
+        """Sweep over the rows, draw missing entries, then move the parameters."""
         for _ in range(iterations):
             for i in self._rows_to_visit():
                 self._visit(int(i))
             self._update_parameters()
 
     def _update_parameters(self) -> None:
-        """Move ``u`` and the prior's parameters, then those of the base measure."""
+        """Draw missing entries, move ``u`` and the prior's parameters, then the base measure."""
+        for i in self.latent_rows:
+            self.redraw(i)
         update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
         self.family.update_base(self.stats, self.stream)
 
@@ -141,20 +154,49 @@ class GibbsChain:
         weights[-1] = log_new_weight(self.model.prior, self.parameters) + alone
         return weights
 
-    def _visit(self, i: int) -> None:
-        """Take row `i` out of its cluster and put it where the weights say."""
-        row, family, old = self.X[i], self.family, int(self.assignment[i])
+    def log_known_weights(self, i: int) -> FloatArray:
+        """Return the same from what is known of row `i`, whatever its missing entries are."""
+        row, family = self.given[i], self.family
+        weights = np.full(len(self.stats) + 1, -inf)
+        for c, (size, stat) in enumerate(zip(self.sizes, self.stats, strict=True)):
+            if size > 0:
+                weights[c] = log(size - self.sigma) + family.log_known(stat, row)
+        new = log_new_weight(self.model.prior, self.parameters)
+        weights[-1] = new + family.log_known(family.empty(), row)
+        return weights
+
+    def redraw(self, i: int) -> None:
+        """Draw the cluster of row `i` by what is known of it, then its missing entries."""
+
+        def complete(stat: Any) -> None:
+            self.X[i] = self.family.completed(stat, self.given[i], self.stream)
+
+        self._visit(i, self.log_known_weights, complete)
+
+    def _visit(
+        self,
+        i: int,
+        log_weights: Callable[[int], FloatArray] | None = None,
+        complete: Callable[[Any], None] | None = None,
+    ) -> None:
+        """Take row `i` out of its cluster and put it where the weights say.
+
+        `complete` may change the row, given the statistic of the cluster that it joins.
+        """
+        family, old = self.family, int(self.assignment[i])
         self.sizes[old] -= 1
-        self.stats[old] = family.forget(self.stats[old], row)
-        new = self.stream.pick(self.log_weights(i))
+        self.stats[old] = family.forget(self.stats[old], self.X[i])
+        new = self.stream.pick((log_weights or self.log_weights)(i))
         if new == len(self.sizes):
             if self.sizes[old] == 0:
                 new = old  # it was alone and stays alone: it keeps its place in the list
             else:
                 self.sizes.append(0)
                 self.stats.append(family.empty())
+        if complete is not None:
+            complete(self.stats[new])
         self.sizes[new] += 1
-        self.stats[new] = family.observe(self.stats[new], row)
+        self.stats[new] = family.observe(self.stats[new], self.X[i])
         self.assignment[i] = new
         if self.sizes[old] == 0:
             self._remove(old)

@@ -16,6 +16,7 @@ from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
 from mixwood.reference.families import dense, family_of
 from mixwood.testing.bases import BaseLaw, base_law
+from mixwood.testing.missing import MissingLaw, missing_law
 from mixwood.testing.parameters import ParameterLaw, State, parameter_law
 
 __all__ = ["ExactPosterior", "all_partitions", "cluster_sizes", "enumerate_posterior"]
@@ -96,8 +97,8 @@ class ExactPosterior:
     partitions : array of shape (P, n)
         Labels in order of appearance.
     probabilities : array of shape (P,)
-        Their posterior probabilities, u, every random parameter and a learned base measure
-        integrated out.
+        Their posterior probabilities, u, every random parameter, a learned base measure and
+        missing entries integrated out.
     log_evidence : float
         ``log p(X)``, the sum over these partitions.
     model : Mixture
@@ -112,6 +113,7 @@ class ExactPosterior:
     shapes: tuple[tuple[int, ...], ...] = field(repr=False)
     shape_of: IntArray = field(repr=False)
     bases: BaseLaw | None = field(repr=False, default=None)
+    missing: MissingLaw | None = field(repr=False, default=None)
 
     def index_of(self, labels: Any) -> IntArray:
         """Return the row of `partitions` that each row of `labels` is, however it is named."""
@@ -164,7 +166,8 @@ class ExactPosterior:
             ``labels`` (size, n) and ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (size,);
             sigma is 0 for the Dirichlet process, theta is 0 except for Pitman-Yor; a finite
             mixture has its rate for alpha and -gamma for sigma. Where it is learned, the base
-            measure: ``base`` (size, base_size).
+            measure: ``base`` (size, base_size). Where they are drawn, missing entries:
+            ``latent`` (size, entries).
         """
         index = rng.choice(len(self.probabilities), size=size, p=self.probabilities)
         state: dict[str, NDArray[Any]] = {"labels": self.partitions[index]}
@@ -182,6 +185,12 @@ class ExactPosterior:
                 chosen = np.flatnonzero(index == k)
                 drawn_bases = self.bases.draw(self.partitions[k], len(chosen), rng)
                 state["base"][chosen] = drawn_bases
+        if self.missing is not None:
+            state["latent"] = np.empty((size, len(self.missing.rows)))
+            for k in np.unique(index):
+                chosen = np.flatnonzero(index == k)
+                drawn_entries = self.missing.draw(self.partitions[k], len(chosen), rng)
+                state["latent"][chosen] = drawn_entries
         return state
 
     def parameter_cdf(self, state: State) -> dict[str, FloatArray]:
@@ -189,7 +198,7 @@ class ExactPosterior:
 
         Each is uniform if the states come from the posterior; `ParameterLaw.transforms`
         says which is marginal over what. A fixed parameter has none. Those of a learned base
-        measure are marginal over each other.
+        measure are marginal over each other, and so are those of missing entries.
         """
         index = self.index_of(state["labels"])
         shape_index = self.shape_of[index]
@@ -199,10 +208,10 @@ class ExactPosterior:
             part = {name: np.asarray(values)[chosen] for name, values in state.items()}
             for name, values in self.parameters.transforms(self.shapes[k], part).items():
                 result.setdefault(name, np.empty(len(shape_index)))[chosen] = values
-        if self.bases is not None:
-            for k in np.unique(index):
+        for law, what in ((self.bases, "base"), (self.missing, "latent")):
+            for k in np.unique(index) if law is not None else ():
                 chosen = np.flatnonzero(index == k)
-                own = self.bases.transforms(self.partitions[k], np.asarray(state["base"])[chosen])
+                own = law.transforms(self.partitions[k], np.asarray(state[what])[chosen])
                 for name, values in own.items():
                     result.setdefault(name, np.empty(len(index)))[chosen] = values
         return result
@@ -217,7 +226,8 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
         Open parameters of its likelihood are taken from `X`, as `mixwood.sample` does.
     X : array
         At most 8 rows. A learned base measure is integrated out on a grid: `mixwood.Gaussian`
-        must have one column then.
+        must have one column then. So are missing entries that are drawn: two at most, and the
+        base measure fixed.
 
     Returns
     -------
@@ -239,7 +249,10 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
     parameters = parameter_law(model.prior, partitions.shape[1])
     log_prior = np.array([parameters.log_probability(sizes) for sizes in shapes])
     bases = base_law(model.likelihood, checked)
-    if bases is None:
+    missing = missing_law(model.likelihood, checked)
+    if missing is not None:
+        log_likelihoods = np.array([missing.log_likelihood(labels) for labels in partitions])
+    elif bases is None:
         log_likelihoods = _log_likelihoods(model.likelihood, checked, partitions)
     else:
         log_likelihoods = np.array([bases.log_likelihood(labels) for labels in partitions])
@@ -255,6 +268,7 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
         shapes,
         shape_of,
         bases,
+        missing,
     )
 
 

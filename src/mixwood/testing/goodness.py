@@ -136,8 +136,8 @@ def goodness_of_fit(
         Rows that stay together: the posterior is taken given that.
     run : callable, optional
         Used instead of the compiled `sampler`: takes starts (a dict of ``labels`` (N, n) and
-        ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (N,), and ``base`` (N, base_size) where
-        the base measure is learned) and a Generator, and returns the final states in the same
+        ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (N,), ``base`` (N, base_size) where the
+        base measure is learned, ``latent`` where entries are missing) and a Generator, and returns the final states in the same
         form.
 
     Returns
@@ -187,7 +187,7 @@ def _compiled_run(exact: ExactPosterior, X: Any, sampler: Any, iterations: int) 
         bits = rng.bit_generator
         chain = make_chain(exact.model, checked, labels[0], bits, as_sampler(sampler))
         chain.freeze()
-        names = ("log_u", "log_alpha", "sigma", "theta", "base")
+        names = ("log_u", "log_alpha", "sigma", "theta", "base", "latent")
         values = {name: starts[name] for name in names if name in starts}
         return chain.replicate(labels, **values, iterations=iterations)
 

@@ -89,6 +89,24 @@ class Family(ABC, Generic[S]):
         """
         raise TypeError(f"mixwood.reference cannot draw the atoms of {type(self).__name__}")
 
+    # --- rows of which some entries are missing and drawn; here, nothing is
+
+    def lacks(self, row: FloatArray) -> bool:  # noqa: ARG002
+        """Return whether entries of a row are missing that chains draw."""
+        return False
+
+    def filled(self, row: FloatArray) -> FloatArray:
+        """Return the row as a chain begins with it, nothing missing in it."""
+        return row
+
+    def log_known(self, stat: S, row: FloatArray) -> float:
+        """Return ``log P(what is known of the row | the rows of stat)``."""
+        return self.log_marginal(self.observe(stat, row)) - self.log_marginal(stat)
+
+    def completed(self, stat: S, row: FloatArray, stream: Stream) -> FloatArray:  # noqa: ARG002
+        """Return the row with what is missing drawn, given the rest of it and the rows of stat."""
+        return row
+
     def of(self, rows: Iterable[FloatArray]) -> S:
         """Return the statistic of some rows."""
         stat = self.empty()

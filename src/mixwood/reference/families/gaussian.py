@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import exp, lgamma, log, log1p, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import multigammaln
 
 from mixwood import likelihoods
-from mixwood._support.types import FloatArray
+from mixwood._support.types import FloatArray, IntArray
 from mixwood.likelihoods.learned import LearnedScale
 from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.families.base import Density, Family
@@ -37,6 +37,9 @@ class Gaussian(Family[Moments]):
 
     def __init__(self, likelihood: likelihoods.Gaussian) -> None:
         self.mean, self.own = likelihood.centre, likelihood.own_entries  # what takes part
+        kept, scale = likelihood.kept, likelihood.scale
+        self.columns = np.arange(len(self.mean)) if kept is None else kept.columns
+        self.spread = scale.covariance if isinstance(scale, LearnedScale) else scale
         if isinstance(likelihood.scale, LearnedScale):
             self.learned: GaussianBase | None = GaussianBase(likelihood)
             self.set_base(likelihood.start_base())
@@ -96,6 +99,59 @@ class Gaussian(Family[Moments]):
         mean = self.mean + away * n / (r + n) + np.linalg.solve(M, z) / sqrt(r + n)
         base = np.log(np.diag(M)).sum() - d / 2 * log(2 * np.pi)
         return lambda row: float(base - np.sum((M @ (self.own(row) - mean)) ** 2) / 2)
+
+
+    # --- missing entries
+
+    def lacks(self, row: FloatArray) -> bool:
+        return bool(np.isnan(self.own(row)).any())
+
+    def filled(self, row: FloatArray) -> FloatArray:
+        """Fill in what the other entries let one expect, under one normal for all rows."""
+        x = self.own(row)
+        o, m = np.flatnonzero(~np.isnan(x)), np.flatnonzero(np.isnan(x))
+        slope = np.linalg.solve(self.spread[np.ix_(o, o)], self.spread[np.ix_(o, m)])
+        return self._with_entries(row, m, self.mean[m] + (x[o] - self.mean[o]) @ slope)
+
+    def log_known(self, stat: Moments, row: FloatArray) -> float:
+        """``x_o ~ t(f, m_o, (kappa+1)/(kappa f) Psi_oo)``, ``f = nu + n - d + 1``."""
+        x = self.own(row)
+        o = np.flatnonzero(~np.isnan(x))
+        kappa, f, mean, scale = self._predictive(stat)
+        inner = scale[np.ix_(o, o)] * (kappa + 1) / kappa  # times 1/f: the scale of the t
+        away = x[o] - mean[o]
+        value = lgamma((f + len(o)) / 2) - lgamma(f / 2) - len(o) / 2 * log(pi)
+        value -= _log_determinant(inner) / 2
+        return value - (f + len(o)) / 2 * log1p(float(away @ np.linalg.solve(inner, away)))
+
+    def completed(self, stat: Moments, row: FloatArray, stream: Stream) -> FloatArray:
+        """Draw ``x_m = m_m + L_mo w + L_mm z sqrt(((kappa+1)/kappa + w'w)/c)``.
+
+        ``L`` is the factor of ``Psi_n``, the observed columns first, ``w = L_oo^-1 (x_o - m_o)``
+        and ``c`` a chi-square of ``f + |o|`` degrees of freedom.
+        """
+        x = self.own(row)
+        o, m = np.flatnonzero(~np.isnan(x)), np.flatnonzero(np.isnan(x))
+        kappa, f, mean, scale = self._predictive(stat)
+        order, k = np.concatenate([o, m]), len(o)
+        L = np.linalg.cholesky(scale[np.ix_(order, order)])
+        w = np.linalg.solve(L[:k, :k], x[o] - mean[o])
+        chi_square = 2 * exp(stream.log_gamma_draw((f + k) / 2))
+        spread = sqrt(((kappa + 1) / kappa + w @ w) / chi_square)
+        z = np.array([stream.normal() for _ in m])
+        return self._with_entries(row, m, mean[m] + L[k:, :k] @ w + spread * L[k:, k:] @ z)
+
+    def _predictive(self, stat: Moments) -> tuple[float, float, FloatArray, FloatArray]:
+        """Return ``kappa = r + n``, ``f``, ``m_n`` and ``Psi_n``."""
+        n, r = stat.n, self.r
+        away = stat.mean - self.mean
+        scale = self.scale + stat.scatter + np.outer(away, away) * (r * n / (r + n))
+        return r + n, self.nu + n - len(self.mean) + 1, self.mean + away * n / (r + n), scale
+
+    def _with_entries(self, row: FloatArray, own: IntArray, values: FloatArray) -> FloatArray:
+        whole = row.copy()
+        whole[self.columns[own]] = values
+        return whole
 
 
 def _log_determinant(matrix: FloatArray) -> float:

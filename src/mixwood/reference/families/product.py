@@ -73,6 +73,29 @@ class Product(Family[tuple[Any, ...]]):
         own = zip(self.parts, a, b, strict=True)
         return tuple(part.merge(mine, theirs) for part, mine, theirs in own)
 
+    def lacks(self, row: FloatArray) -> bool:
+        own = zip(self.parts, self.entries(row), strict=True)
+        return any(x is not None and part.lacks(x) for part, x in own)
+
+    def filled(self, row: FloatArray) -> FloatArray:
+        whole = row.copy()
+        for part, columns, x in zip(self.parts, self.columns, self.entries(row), strict=True):
+            if x is not None and part.lacks(x):
+                whole[columns] = part.filled(x)
+        return whole
+
+    def log_known(self, stat: tuple[Any, ...], row: FloatArray) -> float:
+        own = zip(self.parts, stat, self.entries(row), strict=True)
+        return float(sum(part.log_known(s, x) for part, s, x in own if x is not None))
+
+    def completed(self, stat: tuple[Any, ...], row: FloatArray, stream: Stream) -> FloatArray:
+        whole = row.copy()
+        own = zip(self.parts, stat, self.columns, self.entries(row), strict=True)
+        for part, s, columns, x in own:
+            if x is not None and part.lacks(x):
+                whole[columns] = part.completed(s, x, stream)
+        return whole
+
     def log_marginal(self, stat: tuple[Any, ...]) -> float:
         own = zip(self.parts, stat, strict=True)
         return float(sum(part.log_marginal(s) for part, s in own))
