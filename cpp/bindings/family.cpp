@@ -81,10 +81,10 @@ Result<double> log_predictive_table(const AnyFamily& family, const Statistics& s
 void score_known_alone(const ErasedFamily& family, double* values) {
   if (family.latent_size() == 0) return;
   const auto latents = family.latents();
-  const std::vector<double> nothing(static_cast<std::size_t>(family.statistic_size()), 0.0);
+  latents->start(0);
   for (const int row : family.latent_rows()) {
     latents->load(row);
-    values[row] = latents->score(nothing.data());
+    values[row] = latents->score_alone();
   }
 }
 

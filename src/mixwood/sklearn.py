@@ -19,7 +19,7 @@ except ImportError as error:
 from mixwood.input.matrices import is_table
 from mixwood.likelihoods import AutoGaussian, Gaussian
 from mixwood.likelihoods.base import as_likelihood
-from mixwood.likelihoods.choose import choose, for_numbers, warn_of_unused
+from mixwood.likelihoods.choose import choose, warn_of_unused
 from mixwood.model import Mixture
 from mixwood.posterior.prediction import cluster_probabilities, log_density
 from mixwood.priors import NGGP, as_prior
@@ -45,8 +45,8 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     ----------
     likelihood : Likelihood or "auto", optional
         The distribution of each cluster. By default what `mixwood.choose` chooses for a data
-        frame, column by column, and `AutoGaussian()` for an array. ``"auto"`` is the same, and
-        takes arrays with missing entries.
+        frame, column by column, and `AutoGaussian()` for an array; both take missing entries.
+        ``"auto"`` is the same.
     prior : Prior, optional
         The law of the partition, `NGGP()` by default.
     sampler : str or sampler
@@ -249,8 +249,6 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             self.choice_ = choose(X, name="X")
             warn_of_unused(self.choice_.columns)
             self.likelihood_ = self.choice_.likelihood
-        elif self.likelihood == "auto" and _has_holes(X):
-            self.likelihood_ = for_numbers(np.shape(X)[1], len(X), complete=False)
         else:
             self.likelihood_ = AutoGaussian()
 
@@ -293,23 +291,14 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         likelihood = AutoGaussian() if self._is_open else as_likelihood(self.likelihood)
-        tags.input_tags.allow_nan = likelihood.skips_missing or self.likelihood == "auto"
+        tags.input_tags.allow_nan = likelihood.skips_missing
         tags.input_tags.sparse = likelihood.reads_sparse
         tags.input_tags.positive_only = likelihood.reads_counts
         return tags
 
 
-def _has_holes(X: Any) -> bool:
-    """Tell whether an array of numbers has missing entries; what is no such array is said later."""
-    try:
-        values = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        return False
-    return values.ndim == 2 and bool(np.isnan(values).any())
-
-
 def _refuse_missing(rows: Any) -> None:
-    """Raise at the first missing entry, and say which of our likelihoods skip them."""
+    """Raise at the first missing entry, and say which of our likelihoods take them."""
     values = rows if isinstance(rows, np.ndarray) else rows.data
     if values.dtype.kind != "f" or not np.isnan(values).any():
         return
@@ -319,6 +308,6 @@ def _refuse_missing(rows: Any) -> None:
         where = f", the first in row {row}, column {column}"
     raise ValueError(
         f"X has {int(np.isnan(values).sum()):,} missing values (NaN){where}; this likelihood needs "
-        'all entries. MixtureClustering(likelihood="auto") or '
-        "MixtureClustering(likelihood=mw.DiagonalGaussian()) skip missing entries"
+        "all entries. MixtureClustering() and MixtureClustering(likelihood=mw.Gaussian()) take "
+        "missing ones"
     )

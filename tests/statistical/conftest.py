@@ -108,6 +108,8 @@ def same_state(core, twin, iteration):
         assert state[name] == expected, f"{name} at {iteration}"
     base = state.get("base", np.empty(0))
     np.testing.assert_allclose(base, twin.base, 1e-7, 1e-8, err_msg=f"base at {iteration}")
+    latent = state.get("latent", np.empty(0))
+    np.testing.assert_allclose(latent, twin.latent, 1e-6, 1e-7, err_msg=f"latent at {iteration}")
 
 
 @pytest.fixture
@@ -221,7 +223,7 @@ def _run_twin(chain_class, model, X, iterations, remember=True, **options):
 
     def run(starts, rng):
         chain = chain_class(model, X, starts["labels"][0], rng, **options)
-        if remember and not learned:
+        if remember and not learned and "latent" not in starts:
             chain.family, chain.X = (
                 Remembered(model.likelihood, X),
                 np.arange(len(chain.X))[:, None],
@@ -230,6 +232,8 @@ def _run_twin(chain_class, model, X, iterations, remember=True, **options):
         for i in range(len(starts["labels"])):
             if learned:
                 chain.set_base(starts["base"][i])
+            if "latent" in starts:
+                chain.set_latent(starts["latent"][i])
             chain.set_state(*(starts[name][i] for name in names))
             chain.iterate(iterations)
             for name in finals:

@@ -198,9 +198,16 @@ class ErasedLatents {
   ErasedLatents& operator=(const ErasedLatents&) = delete;
   virtual ~ErasedLatents() = default;
 
+  virtual void start(int slots) = 0;
+  virtual void assign(int slot, const double* s) = 0;
+  virtual void read(int slot, double* s) const = 0;
   virtual void load(int row) = 0;
-  virtual double score(const double* s) = 0;
-  virtual void draw(const double* s, Stream& random, double* to) = 0;
+  virtual double score(int slot) = 0;
+  virtual double score_without(int slot) = 0;
+  virtual double score_alone() = 0;
+  virtual void forget(int slot) = 0;
+  virtual void draw(int slot, Stream& random, double* to) = 0;
+  virtual void observe(int slot) = 0;
 };
 
 std::unique_ptr<ErasedLatents> ErasedFamily::latents() const { return nullptr; }
@@ -267,9 +274,16 @@ class ErasedFamily::Latents {
  public:
   explicit Latents(const ErasedFamily& family) : latents_(family.latents()) {}
 
+  void start(int slots) { latents_->start(slots); }
+  void assign(int slot, const double* s) { latents_->assign(slot, s); }
+  void read(int slot, double* s) const { latents_->read(slot, s); }
   void load(int row) { latents_->load(row); }
-  double score(const double* s) { return latents_->score(s); }
-  void draw(const double* s, Stream& random, double* to) { latents_->draw(s, random, to); }
+  double score(int slot) { return latents_->score(slot); }
+  double score_without(int slot) { return latents_->score_without(slot); }
+  double score_alone() { return latents_->score_alone(); }
+  void forget(int slot) { latents_->forget(slot); }
+  void draw(int slot, Stream& random, double* to) { latents_->draw(slot, random, to); }
+  void observe(int slot) { latents_->observe(slot); }
 
  private:
   std::unique_ptr<ErasedLatents> latents_;

@@ -80,9 +80,16 @@ class ErasedLatentsOf final : public ErasedLatents {
  public:
   explicit ErasedLatentsOf(const F& family) : latents_(family) {}
 
+  void start(int slots) override { latents_.start(slots); }
+  void assign(int slot, const double* s) override { latents_.assign(slot, s); }
+  void read(int slot, double* s) const override { latents_.read(slot, s); }
   void load(int row) override { latents_.load(row); }
-  double score(const double* s) override { return latents_.score(s); }
-  void draw(const double* s, Stream& random, double* to) override { latents_.draw(s, random, to); }
+  double score(int slot) override { return latents_.score(slot); }
+  double score_without(int slot) override { return latents_.score_without(slot); }
+  double score_alone() override { return latents_.score_alone(); }
+  void forget(int slot) override { latents_.forget(slot); }
+  void draw(int slot, Stream& random, double* to) override { latents_.draw(slot, random, to); }
+  void observe(int slot) override { latents_.observe(slot); }
 
  private:
   typename F::Latents latents_;

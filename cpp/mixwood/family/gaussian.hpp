@@ -114,8 +114,6 @@ class Gaussian {
   double log_gamma_half(double count) const {
     return gamma_halves_.at(count, [this](double any) { return gamma_half_formula(any); });
   }
-  // The least pivots of any Psi_n, whatever the order of its columns.
-  const double* any_order_pivots() const { return any_order_pivots_.data(); }
 
   int statistic_size() const { return 1 + d_ + d_ * (d_ + 1) / 2; }
   // Which entries of a statistic are exact whole numbers.
@@ -202,18 +200,6 @@ class Gaussian {
     pivots_.resize(static_cast<std::size_t>(d_));
     for (int j = 0; j < d_; ++j)
       pivots_[j] = 1 / (psi_factor_[j * d_ + j] * psi_factor_[j * d_ + j]);
-    if (latent_size() > 0) find_any_order_pivots();
-  }
-
-  // That of a column that comes last is the least: 1/(Psi^-1)_jj = 1/|L^-1 e_j|^2.
-  void find_any_order_pivots() {
-    any_order_pivots_.resize(static_cast<std::size_t>(d_));
-    std::vector<double> unit(static_cast<std::size_t>(d_));
-    for (int j = 0; j < d_; ++j) {
-      std::fill(unit.begin(), unit.end(), 0.0);
-      unit[j] = 1;
-      any_order_pivots_[j] = 1 / cholesky_solve_squared(d_, psi_factor_.data(), unit.data());
-    }
   }
 
   double gamma_half_formula(double count) const { return log_gamma(0.5 * (nu_ - d_ + 1 + count)); }
@@ -266,7 +252,7 @@ class Gaussian {
   int n_, d_;
   double r_, nu_, log_determinant_ = 0;
   SizeTerms size_terms_, gamma_halves_;
-  std::vector<double> psi_, psi_factor_, pivots_, any_order_pivots_;
+  std::vector<double> psi_, psi_factor_, pivots_;
   LazyTable alone_;
   std::shared_ptr<const GaussianHyper> hyper_;  // null where the base measure is fixed
   std::vector<double> base_;

@@ -15,13 +15,22 @@
 
 namespace mixwood {
 
+// Clusters live in slots, as in ClusterScores; all that is asked is about the row that was loaded.
 template <class L>
 concept RowLatents =
-    requires(L latents, const double* statistic, Stream& random, double* to, int row) {
-      latents.load(row);  // the row that the next calls are about
-      // log P(what is known of the row | the rows of a statistic, without this one)
-      { latents.score(statistic) } -> std::same_as<double>;
-      latents.draw(statistic, random, to);  // its latent numbers, given that and those rows
+    requires(L latents, const double* statistic, double* to, Stream& random, int slot, int row) {
+      latents.start(slot);  // room for that many slots; the base measure may have changed
+      latents.assign(slot, statistic);  // the slot holds the rows of this statistic
+      latents.read(slot, to);           // the statistic, copied to there
+      latents.load(row);
+      // log P(what is known of the row | X_slot), | the rest of X_slot where it is inside, | no
+      // rows.
+      { latents.score(slot) } -> std::same_as<double>;
+      { latents.score_without(slot) } -> std::same_as<double>;
+      { latents.score_alone() } -> std::same_as<double>;
+      latents.forget(slot);            // the row leaves
+      latents.draw(slot, random, to);  // its latent numbers, given what is known of it and X_slot
+      latents.observe(slot);           // the row joins, with the latent numbers that it has now
     };
 
 template <class F>

@@ -164,36 +164,83 @@ class PartClusters {
   std::vector<double> scores_;
 };
 
-// What is known of a row in one part, and its latent numbers there.
+// What is known of a row in one part, and its latent numbers there. A part without latent numbers
+// compares rows with plain statistics.
 class PartLatents {
  public:
   explicit PartLatents(const Part& part)
-      : part_(part), latents_(part.family->latents()), spare_(part.family->statistic_size()) {}
-
-  void load(int row) {
-    row_ = row;
-    if (has_some()) latents_->load(part_.place(row));
+      : part_(part), latents_(part.family->latents()), size_(part.family->statistic_size()) {
+    if (part.family->latent_size() == 0) latents_.reset();
   }
-  double score(const double* s) {
-    if (part_.place(row_) < 0) return 0;
-    if (has_some()) return latents_->score(s);
-    if (part_.family->is_sparse()) return part_.family->log_predictive(s, part_.place(row_));
-    return part_.family->log_marginal_with(s, part_.place(row_), spare_.data()) -
-           part_.family->log_marginal(s);
+
+  void start(int slots) {
+    if (latents_)
+      latents_->start(slots);
+    else
+      statistics_.resize(std::max(statistics_.size(), static_cast<std::size_t>(slots + 1) * size_));
+  }
+  void assign(int slot, const double* s) {
+    if (latents_) return latents_->assign(slot, s);
+    start(slot + 1);
+    std::copy_n(s, size_, statistic(slot));
+  }
+  void read(int slot, double* s) const {
+    if (latents_) return latents_->read(slot, s);
+    std::copy_n(statistics_.data() + static_cast<std::size_t>(slot + 1) * size_, size_, s);
+  }
+  void load(int row) {
+    row_ = part_.place(row);
+    if (latents_ && row_ >= 0) latents_->load(row_);
+  }
+  double score(int slot) {
+    if (row_ < 0) return 0;
+    return latents_ ? latents_->score(slot) : score(statistic(slot));
+  }
+  double score_without(int slot) {
+    if (row_ < 0) return 0;
+    if (latents_) return latents_->score_without(slot);
+    std::copy_n(statistic(slot), size_, statistic(spare));
+    part_.family->forget(statistic(spare), row_);
+    return score(statistic(spare));
+  }
+  double score_alone() {
+    if (row_ < 0) return 0;
+    return latents_ ? latents_->score_alone() : part_.family->log_alone(row_);
+  }
+  void forget(int slot) {
+    if (row_ < 0) return;
+    if (latents_) return latents_->forget(slot);
+    part_.family->forget(statistic(slot), row_);
+  }
+  void observe(int slot) {
+    if (row_ < 0) return;
+    if (latents_) return latents_->observe(slot);
+    part_.family->observe(statistic(slot), row_);
   }
   // Returns the place after the last number.
-  double* draw(const double* s, Stream& random, double* to) {
-    if (has_some()) latents_->draw(s, random, to);
-    return to + part_.latent_size(row_);
+  double* draw(int slot, Stream& random, double* to) {
+    if (row_ < 0 || part_.family->latent_size(row_) == 0) return to;
+    latents_->draw(slot, random, to);
+    return to + part_.family->latent_size(row_);
   }
 
  private:
-  bool has_some() const { return part_.latent_size(row_) > 0; }
+  static constexpr int spare = -1;
+
+  double* statistic(int slot) {
+    return statistics_.data() + static_cast<std::size_t>(slot + 1) * size_;
+  }
+  double score(const double* s) {
+    if (part_.family->is_sparse()) return part_.family->log_predictive(s, row_);
+    union_.resize(size_);
+    return part_.family->log_marginal_with(s, row_, union_.data()) - part_.family->log_marginal(s);
+  }
 
   const Part& part_;
   std::unique_ptr<ErasedLatents> latents_;
-  std::vector<double> spare_;
-  int row_ = 0;
+  std::size_t size_;
+  int row_ = 0;  // in the part
+  std::vector<double> statistics_, union_;
 };
 
 // The parameters of one part's clusters; scores as above.

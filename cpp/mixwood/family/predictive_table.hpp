@@ -47,12 +47,13 @@ inline void predictive_table(const ErasedFamily& family, std::span<const double>
   }
   if (family.latent_size() == 0) return;
   const auto latents = family.latents();
+  latents->start(static_cast<int>(count));
+  for (const int slot : slots) latents->assign(slot, statistics.data() + size * slot);
   for (const int row : family.latent_rows()) {
     if (row < first || row >= end) continue;
     latents->load(row);
-    for (std::size_t k = 0; k < count; ++k)
-      whole[static_cast<std::size_t>(row - first) * count + k] =
-          latents->score(statistics.data() + size * k);
+    for (const int slot : slots)
+      whole[static_cast<std::size_t>(row - first) * count + slot] = latents->score(slot);
   }
 }
 

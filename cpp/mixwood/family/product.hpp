@@ -286,18 +286,43 @@ class Product::Latents {
     for (int p = 0; p < family.n_parts(); ++p) parts_.emplace_back(family.part(p));
   }
 
+  void start(int slots) {
+    for (auto& part : parts_) part.start(slots);
+  }
+  void assign(int slot, const double* s) {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      parts_[p].assign(slot, s + family_.offset(static_cast<int>(p)));
+  }
+  void read(int slot, double* s) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      parts_[p].read(slot, s + family_.offset(static_cast<int>(p)));
+  }
   void load(int row) {
     for (auto& part : parts_) part.load(row);
   }
-  double score(const double* s) {
+  double score(int slot) {
     double total = 0;
-    for (std::size_t p = 0; p < parts_.size(); ++p)
-      total += parts_[p].score(s + family_.offset(static_cast<int>(p)));
+    for (auto& part : parts_) total += part.score(slot);
     return total;
   }
-  void draw(const double* s, Stream& random, double* to) {
-    for (std::size_t p = 0; p < parts_.size(); ++p)
-      to = parts_[p].draw(s + family_.offset(static_cast<int>(p)), random, to);
+  double score_without(int slot) {
+    double total = 0;
+    for (auto& part : parts_) total += part.score_without(slot);
+    return total;
+  }
+  double score_alone() {
+    double total = 0;
+    for (auto& part : parts_) total += part.score_alone();
+    return total;
+  }
+  void forget(int slot) {
+    for (auto& part : parts_) part.forget(slot);
+  }
+  void draw(int slot, Stream& random, double* to) {
+    for (auto& part : parts_) to = part.draw(slot, random, to);
+  }
+  void observe(int slot) {
+    for (auto& part : parts_) part.observe(slot);
   }
 
  private:

@@ -26,23 +26,38 @@ namespace mixwood {
 template <class S, LatentFamily F>
 class LatentRefresh {
  public:
-  explicit LatentRefresh(const F& family)
-      : latents_(family), statistic_(family.statistic_size()), rest_(family.statistic_size()) {}
+  explicit LatentRefresh(const F& family) : latents_(family), statistic_(family.statistic_size()) {}
 
-  // Visits the rows that have a latent part, at most `most_visits` of them: the next iteration
-  // then continues. Returns those visited. `family` is that of the state.
-  std::span<const int> operator()(S& state, F& family, Stream& random, MoveReport& report) {
+  // Visits rows that have a latent part, from where the last iteration stopped: all of them, unless
+  // that is many for an iteration that visits `row_visits` rows otherwise. (How many must not look
+  // at the state.) Returns those visited. `family` is that of the state.
+  std::span<const int> operator()(S& state, F& family, int row_visits, Stream& random,
+                                  MoveReport& report) {
     const Timed timed(report);
+    const int most = std::clamp(row_visits / rows_per_visit, least_visits, most_visits);
     const auto rows = family.latent_rows();
     if (next_ >= static_cast<std::int64_t>(rows.size())) next_ = 0;
-    const auto visited = rows.subspan(
-        next_, std::min<std::size_t>(most_visits, rows.size() - static_cast<std::size_t>(next_)));
+    const auto first = static_cast<std::size_t>(next_);
+    const auto visited =
+        rows.subspan(first, std::min(static_cast<std::size_t>(most), rows.size() - first));
+    read_clusters(state);
     for (const int row : visited) {
       ++report.proposed;
       report.accepted += visit(state, family, row, random);
     }
+    write_clusters(state);
     next_ += static_cast<std::int64_t>(visited.size());
     return visited;
+  }
+
+  // For `log_weights`: the clusters as they are now.
+  void read_clusters(S& state) {
+    latents_.start(state.partition.n_slots());
+    for (const int slot : state.partition.active()) {
+      state.clusters.read(slot, statistic_.data());
+      latents_.assign(slot, statistic_.data());
+    }
+    changed_.assign(state.partition.n_slots(), 0);
   }
 
   // The log weights of one row: one for each cluster in list order, and the new cluster's last.
@@ -59,28 +74,30 @@ class LatentRefresh {
   }
 
  private:
-  static constexpr std::size_t most_visits = 20000;
+  // A visit costs as much as some ten rows that are scored a block at a time.
+  static constexpr int rows_per_visit = 32, least_visits = 16, most_visits = 20000;
 
-  // Leaves the statistic of the row's cluster without the row in rest_.
-  void fill_weights(S& state, int row) {
+  void write_clusters(S& state) {
+    for (const int slot : state.partition.active()) {
+      if (!changed_[slot]) continue;
+      latents_.read(slot, statistic_.data());
+      state.clusters.assign(slot, statistic_.data());
+    }
+  }
+
+  void fill_weights(const S& state, int row) {
     const auto& active = state.partition.active();
     const int own = state.partition.slot_of(row);
     weights_.resize(active.size() + 1);
-    for (std::size_t a = 0; a < active.size(); ++a) {
-      const int slot = active[a];
-      if (slot == own) continue;
-      state.clusters.read(slot, statistic_.data());
-      weights_[a] =
-          state.prior.log_join(state.partition.size(slot)) + latents_.score(statistic_.data());
-    }
-    state.clusters.read(own, rest_.data());
-    state.family.forget(rest_.data(), row);
+    for (std::size_t a = 0; a < active.size(); ++a)
+      if (active[a] != own)
+        weights_[a] =
+            state.prior.log_join(state.partition.size(active[a])) + latents_.score(active[a]);
     const int others = state.partition.size(own) - 1;
     weights_[state.partition.position(own)] =
         others == 0 ? -std::numeric_limits<double>::infinity()
-                    : state.prior.log_join(others) + latents_.score(rest_.data());
-    std::fill(statistic_.begin(), statistic_.end(), 0.0);
-    weights_.back() = state.prior.log_new() + latents_.score(statistic_.data());
+                    : state.prior.log_join(others) + latents_.score_without(own);
+    weights_.back() = state.prior.log_new() + latents_.score_alone();
   }
 
   // Whether the row has changed its cluster.
@@ -94,29 +111,32 @@ class LatentRefresh {
           "the weights of a row's clusters are not numbers; rescale X or choose a less extreme "
           "prior");
     const int own = state.partition.slot_of(row);
-    const bool fresh = choice == count - 1;
-    int to = fresh ? own : state.partition.active()[choice];
-    if (to == own && !fresh)
-      statistic_ = rest_;
-    else if (fresh)
-      std::fill(statistic_.begin(), statistic_.end(), 0.0);
-    else
-      state.clusters.read(to, statistic_.data());
+    int to = choice < count - 1 ? state.partition.active()[choice] : own;
+    if (choice == count - 1 && state.partition.size(own) > 1) to = open(state);
+    latents_.forget(own);
     values_.resize(static_cast<std::size_t>(family.latent_size(row)));
-    latents_.draw(statistic_.data(), random, values_.data());
-    if (fresh && state.partition.size(own) > 1) to = state.open_cluster();
-    state.clusters.forget(own, row);
+    latents_.draw(to, random, values_.data());
     family.set_latent_of_row(row, values_.data());
-    state.clusters.observe(to, row);
+    latents_.observe(to);
+    changed_[own] = changed_[to] = 1;
     if (to == own) return false;
     state.partition.move(row, to);
     if (state.partition.size(own) == 0) state.partition.close(own);
     return true;
   }
 
+  int open(S& state) {
+    const int slot = state.open_cluster();
+    changed_.resize(state.partition.n_slots(), 0);
+    std::fill(statistic_.begin(), statistic_.end(), 0.0);
+    latents_.assign(slot, statistic_.data());
+    return slot;
+  }
+
   const Kernels& kernels_ = kernels();
   typename F::Latents latents_;
-  std::vector<double> statistic_, rest_, weights_, values_;
+  std::vector<double> statistic_, weights_, values_;
+  std::vector<char> changed_;  // the clusters that rows have left or joined
   std::int64_t next_ = 0;
 };
 

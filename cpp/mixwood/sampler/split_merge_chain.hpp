@@ -38,6 +38,9 @@ class SplitMergeChain final : public StateChain<F> {
   void save(Writer& a) override { archive(a); }
   void load(Reader& a) override { archive(a); }
 
+ protected:
+  int row_visits() const override { return rows_.count(); }
+
  private:
   template <class Archive>
   void archive(Archive& a) {

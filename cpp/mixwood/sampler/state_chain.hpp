@@ -66,11 +66,10 @@ class StateChain : public AnyChain {
   double log_joint() override { return state_.log_joint(); }
   void check(double tolerance) override { state_.check(tolerance); }
   std::vector<double> log_weights(int row) override {
-    if (is_weighted(*family_))
-      throw std::invalid_argument("weighted leaves do not move row by row");
+    refuse_weighted();
     if constexpr (LatentFamily<F>)
-      if (latents_ && family_->latent_size(row) > 0) return latents_->log_weights(state_, row);
-    return sweep_.log_weights(state_, row);
+      if (latents_) latents_->read_clusters(state_);
+    return weights_of(row);
   }
 
   // log p(x_i | X_-i, Pi_-i, u) = log[u/((n-1) tau) * sum of the row's Gibbs weights] for each row,
@@ -79,9 +78,12 @@ class StateChain : public AnyChain {
     const int n = n_rows();
     if (n == 1 && latent_size() > 0) return {log_weights(0).back() - state_.prior.log_new()};
     if (n == 1) return {family_->log_alone(0)};
+    refuse_weighted();
+    if constexpr (LatentFamily<F>)
+      if (latents_) latents_->read_clusters(state_);
     std::vector<double> ordinates(n);
     for (int row = 0; row < n; ++row) {
-      const std::vector<double> weights = log_weights(row);
+      const std::vector<double> weights = weights_of(row);
       const double largest = *std::max_element(weights.begin(), weights.end());
       double sum = 0;
       for (const double weight : weights) sum += std::exp(weight - largest);
@@ -103,6 +105,21 @@ class StateChain : public AnyChain {
       if (latent_size() > 0) latents_.emplace(*family_);
   }
 
+  void refuse_weighted() const {
+    if (is_weighted(*family_))
+      throw std::invalid_argument("weighted leaves do not move row by row");
+  }
+
+  // How many rows an iteration visits on their own, roughly.
+  virtual int row_visits() const { return n_rows(); }
+
+  // Of a row with a latent part, by what is known of it; clusters were read before.
+  std::vector<double> weights_of(int row) {
+    if constexpr (LatentFamily<F>)
+      if (latents_ && family_->latent_size(row) > 0) return latents_->log_weights(state_, row);
+    return sweep_.log_weights(state_, row);
+  }
+
   // Whatever else depends on the base measure follows it.
   virtual void follow_base() {}
 
@@ -115,7 +132,8 @@ class StateChain : public AnyChain {
   // now and then: at fixed iterations, or when too many slots are empty.
   void end_iteration() {
     if constexpr (LatentFamily<F>)
-      if (latents_) follow_latent((*latents_)(state_, *family_, random_, latent_report_));
+      if (latents_)
+        follow_latent((*latents_)(state_, *family_, row_visits(), random_, latent_report_));
     parameters_(state_.prior, state_.partition, random_, parameter_report_);
     update_base();
     const auto& partition = state_.partition;

@@ -17,6 +17,8 @@ class SweepRows {
     std::iota(order_.begin(), order_.end(), 0);
   }
 
+  int count() const { return subset_ == 0 ? static_cast<int>(order_.size()) : subset_; }
+
   std::span<const int> draw(Stream& random) {
     if (subset_ == 0) return order_;
     random.shuffle_front(order_, subset_);

@@ -49,8 +49,6 @@ __all__ = [
 #: At most this many columns of numbers have a common covariance matrix: its entries grow with
 #: the square of the columns, and a cluster has to have rows for all of them.
 MOST_TOGETHER = 30
-#: What columns of numbers have together where entries are missing.
-TOGETHER_WITH_HOLES: type[Likelihood] = DiagonalGaussian
 #: A table with this many times more columns than rows, the first of names, may be transposed.
 TRANSPOSED = 5
 
@@ -132,7 +130,7 @@ def choose(
     - whole numbers from 0 on with a mean below 30: `Poisson`;
     - all other numbers together. Alone they are an `AutoGaussian`; next to other columns one
       `Gaussian`, if there are at most 30 and more rows than a covariance matrix has parameters,
-      else one `DiagonalGaussian`; with missing entries a `DiagonalGaussian`.
+      else one `DiagonalGaussian`. Missing entries change nothing about that.
 
     Numbers may be written as 12%, $1,200.50, EUR 12, 1,234,567 or 3,14. Numbers with fewer than 20
     entries are just numbers, unless all are 0 or 1. A column of numbers in which a few entries are
@@ -205,28 +203,26 @@ def warn_of_unused(columns: Sequence[ColumnChoice]) -> None:
         warn(f"columns left out: {unused}", UserWarning)
 
 
-def for_numbers(width: int, rows: int, *, complete: bool, alone: bool = True) -> Likelihood:
+def for_numbers(width: int, rows: int, *, alone: bool = True) -> Likelihood:
     """Return the likelihood for columns of numbers: the one place where it is chosen.
 
     Parameters
     ----------
     width, rows : int
         How many columns and rows there are.
-    complete : bool
-        Whether no entry is missing.
     alone : bool
         Whether there are no other columns, and the structure may be left open.
 
     Examples
     --------
-    >>> for_numbers(3, 100, complete=True)
+    >>> for_numbers(3, 100)
     AutoGaussian()
     """
-    if complete and alone:
+    if alone:
         return AutoGaussian()
     if width > MOST_TOGETHER or (rows <= width * (width + 1) // 2 and width > 1):
         return DiagonalGaussian()
-    return Gaussian() if complete else TOGETHER_WITH_HOLES()
+    return Gaussian()
 
 
 # --- from the columns to a likelihood
@@ -259,7 +255,6 @@ class _Judged:
             NUMBERS: for_numbers(
                 len(keys.get(NUMBERS, [])),
                 self.rows,
-                complete=self.complete,
                 alone=structure and list(keys) == [NUMBERS],
             ),
         }
@@ -337,10 +332,9 @@ def _why(likelihood: Likelihood, judged: _Judged, *, codes: bool) -> str:
         return "all entries are 0 or 1" if codes else "all columns are yes or no"
     if kinds != [NUMBERS]:
         return f"all columns are {kinds[0]}"
-    if not judged.complete:
-        return "the columns are numbers, and entries are missing, which it integrates out"
     if width > MOST_TOGETHER and not likelihood.is_open:
         return f"there are {width:,} columns of numbers, more than {MOST_TOGETHER}"
-    if likelihood.skips_missing:
+    if not likelihood.draws_missing:
         return f"{judged.rows:,} rows are few for the covariances of {width} columns of numbers"
-    return "there is one column of numbers" if width == 1 else f"all {width} columns are numbers"
+    told = "there is one column of numbers" if width == 1 else f"all {width} columns are numbers"
+    return told if judged.complete else f"{told}, and it takes missing entries"

@@ -88,6 +88,15 @@ class GibbsChain:
         self.X[entries] = likelihood.drawn_entries(self.given, latent)
 
     @property
+    def latent(self) -> FloatArray:
+        """What missing entries are now, as the core has them."""
+        likelihood = self.model.likelihood
+        entries = likelihood.missing_entries(self.given)
+        zero = likelihood.drawn_entries(self.given, np.zeros(len(entries[0])))
+        unit = likelihood.drawn_entries(self.given, np.ones(len(entries[0]))) - zero
+        return np.asarray((self.X[entries] - zero) / unit)
+
+    @property
     def base(self) -> FloatArray:
         """The learned parameters of the base measure, a flat vector."""
         return self.family.base

@@ -21,7 +21,7 @@ from mixwood.testing.base_functions import RELATION, base_functions
 
 __all__ = ["JointTest", "base_update_test", "joint_distribution_test"]
 
-#: one state: labels (n,), the numbers log_u, log_alpha, sigma, theta, and base (base_size,)
+#: one state: labels (n,), the numbers log_u, log_alpha, sigma, theta, base (base_size,), and latent
 SingleState = dict[str, Any]
 
 #: takes (model, data, state, generator) and returns the state some iterations later
@@ -53,6 +53,7 @@ def joint_distribution_test(
     iterations: int = 1,
     seed: Any = 0,
     step: Step | None = None,
+    missing: Any = None,
 ) -> JointTest:
     """Test that alternating sampler and data leaves the joint prior as it is.
 
@@ -81,7 +82,10 @@ def joint_distribution_test(
     step : callable, optional
         Used instead of the compiled `sampler`: takes (model, X, state, rng) and returns the
         state after some iterations; a state is a dict of ``labels``, ``log_u``,
-        ``log_alpha``, ``sigma``, ``theta`` and ``base``.
+        ``log_alpha``, ``sigma``, ``theta`` and ``base``, and of ``latent`` with `missing`.
+    missing : bool array of shape (n, d), optional
+        Entries that the sampler does not see, and has to draw: it begins at the true ones. In the
+        end the data are those that it has completed.
 
     Returns
     -------
@@ -94,9 +98,14 @@ def joint_distribution_test(
     finals = []
     for start in _prior_states(model, n, replicates, rng):
         state, X = start, _data(model.likelihood, start, rng)
-        for _ in range(rounds):
+        for left in reversed(range(rounds)):
+            if missing is not None:
+                X, state = _hidden(model.likelihood, X, missing, state)
             state = {**state, **advance(model, X, state, rng)}
-            X = _data(model.likelihood, state, rng)
+            if missing is not None and left == 0:
+                X = _completed(model.likelihood, X, state)
+            else:
+                X = _data(model.likelihood, state, rng)
         finals.append(_functions(model, X, state))
     fresh = [
         _functions(model, _data(model.likelihood, state, rng), state)
@@ -174,6 +183,23 @@ def _data(likelihood: Likelihood, state: SingleState, rng: np.random.Generator) 
     return likelihood.simulate(labels, rng, state["base"])
 
 
+def _hidden(
+    likelihood: Likelihood, X: Data, missing: Any, state: SingleState
+) -> tuple[FloatArray, SingleState]:
+    """Return rows with entries missing, and the state with those in the core's units."""
+    hidden = np.where(missing, np.nan, X)
+    rows, columns = likelihood.missing_entries(hidden)
+    zero = likelihood.drawn_entries(hidden, np.zeros(len(rows)))
+    unit = likelihood.drawn_entries(hidden, np.ones(len(rows))) - zero
+    return hidden, {**state, "latent": (np.asarray(X)[rows, columns] - zero) / unit}
+
+
+def _completed(likelihood: Likelihood, X: Data, state: SingleState) -> FloatArray:
+    whole = np.array(X)
+    whole[likelihood.missing_entries(X)] = likelihood.drawn_entries(X, state["latent"])
+    return whole
+
+
 def _check_explicit(likelihood: Likelihood) -> None:
     width = likelihood.width
     if width is None or likelihood.resolve_standard(width) != likelihood:
@@ -204,6 +230,8 @@ def _compiled_step(sampler: Any, iterations: int) -> Step:
         chain.freeze()
         chain.set_state(labels, *values)
         chain.set_base(state["base"])
+        if "latent" in state:
+            chain.set_latent(state["latent"])
         chain.iterate(iterations)
         return chain.state()
 
