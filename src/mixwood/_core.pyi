@@ -24,8 +24,18 @@ class Family:
     def base(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """The learned base measure."""
 
-    def at(self, base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
-        """The same rows under another base measure."""
+    @property
+    def latent_size(self) -> int:
+        """How many entries of the rows are missing and filled in."""
+
+    @property
+    def latent(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """What the missing entries are filled in with."""
+
+    def at(self, base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], latent: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Family:
+        """
+        The same rows under another base measure, filled in otherwise if that is given.
+        """
 
     @property
     def has_atoms(self) -> bool:
@@ -55,7 +65,9 @@ class Family:
         """log P(X_c) of some rows, row constants left out."""
 
     def log_alone(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
-        """log P(x_i) of every row, row constants left out."""
+        """
+        log P(x_i) of every row, row constants left out; of what is known of it where entries are missing.
+        """
 
     def leaves(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
         """The family of weighted leaves, each given by its statistic and sums."""
@@ -70,12 +82,12 @@ class Family:
         log P(x_i | X_c), row constants left out, of the rows from first to before end against clusters that do not hold them, given by their statistics.
         """
 
-def gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float, psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Family:
+def gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float, psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
     """
-    Gaussian rows, centred on the prior mean, under a Normal-Wishart prior.
+    Gaussian rows, centred on the prior mean, under a Normal-Wishart prior; fill is where their missing entries start.
     """
 
-def gaussian_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], spread: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], tie_floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], fraction: float, degrees: float, tau: float, nu_law: tuple[str, float, float, float, float], r_law: tuple[str, float, float, float, float], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
+def gaussian_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], spread: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], tie_floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], fraction: float, degrees: float, tau: float, nu_law: tuple[str, float, float, float, float], r_law: tuple[str, float, float, float, float], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
     """
     Gaussian rows whose base measure is learned: Omega's lower triangle, ln nu', ln r.
     """
@@ -133,7 +145,7 @@ class Chain:
         alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; gamma: the law of -sigma, where that is positive; options: the numbers that the sampler of this name takes; blank: grow no tree, a state is about to be loaded.
         """
 
-    def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float, first: int = 0, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> int:
+    def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float, first: int = 0, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, latent: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> int:
         """
         Run until all draws are written, the seconds are over or stop() was called; return the iterations done. The arrays hold the draws from number `first` on.
         """
@@ -168,6 +180,16 @@ class Chain:
     def set_base(self, base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Give the chain another base measure."""
 
+    @property
+    def latent_size(self) -> int: ...
+
+    @property
+    def latent(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+        """What missing entries are filled in with."""
+
+    def set_latent(self, latent: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Fill missing entries in otherwise."""
+
     def log_base(self) -> float:
         """
         The log density of the base measure under its hyperprior, constants left out.
@@ -179,7 +201,7 @@ class Chain:
     def iterate(self, count: int = 1) -> None:
         """Run some iterations and keep nothing."""
 
-    def replicate(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], iterations: int, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> dict[str, Any]:
+    def replicate(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], iterations: int, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, latent: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> dict[str, Any]:
         """Run each of many starts for some iterations; return where each ended."""
 
     def log_joint(self) -> float:

@@ -105,12 +105,13 @@ def bind_family(
             f"{type(model.likelihood).__name__} cannot: it has no atom sampler. Use one of the "
             "marginal samplers, for example mw.Gibbs()"
         )
-    reason = None if sampler is None or family.latent_size == 0 else sampler.why_no_missing(len(X))
-    if reason is not None:
-        raise TypeError(
-            f"sampler {sampler} cannot draw the missing entries of X: {reason}. Use mw.Tree(), or "
-            "mw.DiagonalGaussian(), which skips them"
-        )
+    if sampler is not None and family.latent_size > 0:
+        reason = sampler.why_no_missing(family.n_rows)
+        if reason is not None:
+            raise TypeError(
+                f"sampler {sampler} cannot draw the missing entries of X: {reason}. Use mw.Tree(), "
+                "or mw.DiagonalGaussian(), which skips them"
+            )
     densities = family.log_alone()
     if not np.all(np.isfinite(densities)):
         row = int(np.flatnonzero(~np.isfinite(densities))[0])

@@ -1,6 +1,4 @@
-"""Gaussian rows with missing entries against enumeration, the entries integrated by quadrature;
-and wrong draws of them, which must fail.
-"""
+"""Gaussian rows with missing entries against enumeration; and wrong draws, which must fail."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ ALL = [(rows, name) for rows in ROWS for name in SAMPLERS]
 
 
 def is_exact(rows, sampler, seed, prior=NGGP, replicates=8000):
-    options = dict(replicates=replicates, iterations=4, seed=seed)
+    options = {"replicates": replicates, "iterations": 4, "seed": seed}
     return goodness_of_fit(mw.Mixture(GAUSSIAN, prior), ROWS[rows], SAMPLERS[sampler], **options)
 
 
@@ -57,14 +55,14 @@ def test_samplers_are_exact_under_every_prior(rows, sampler, small_prior, seed):
 def test_a_product_with_a_hole_is_exact(sampler, seed):
     likelihood = mw.Product({(0, 2): GAUSSIAN, 1: mw.Categorical(beta=1.0)})
     X = [[0.1, 1, 0.4], [-0.3, 0, HOLE], [2.1, HOLE, 0.2], [HOLE, 0, HOLE], [0.9, 1, 1.1]]
-    options = dict(replicates=8000, iterations=4, seed=seed)
+    options = {"replicates": 8000, "iterations": 4, "seed": seed}
     result = goodness_of_fit(mw.Mixture(likelihood, NGGP), X, SAMPLERS[sampler], **options)
     assert result.passed(), result
 
 
 @pytest.mark.parametrize(("sampler", "start"), [("gibbs", "one"), ("tree", "singletons")])
 def test_a_long_chain_finds_the_posterior(sampler, start, seed):
-    options = dict(start=start, batches=40, batch_draws=200, seed=seed)
+    options = {"start": start, "batches": 40, "batch_draws": 200, "seed": seed}
     result = long_chain_test(mw.Mixture(GAUSSIAN, NGGP), ROWS["two"], SAMPLERS[sampler], **options)
     assert result.passed(), result
 
@@ -74,7 +72,7 @@ def test_a_learned_base_measure_beside_missing_entries(sampler, seed):
     model = mw.Mixture(mw.Gaussian().resolve_standard(2), NGGP)
     missing = np.zeros((8, 2), dtype=bool)
     missing[[0, 1, 2, 2], [0, 1, 0, 1]] = True
-    options = dict(replicates=300, rounds=1, iterations=4, seed=seed, missing=missing)
+    options = {"replicates": 300, "rounds": 1, "iterations": 4, "seed": seed, "missing": missing}
     result = joint_distribution_test(model, 8, SAMPLERS[sampler], **options)
     assert result.passed(), result
 
@@ -146,7 +144,7 @@ def test_same_draws_on_a_tree(assert_same_draws, likelihood, seed):
     state = core.state()
     latent, base = state.pop("latent"), state.pop("base", np.empty(0))
     rng = np.random.Generator(np.random.PCG64())
-    moves = dict(subtree_moves=6, split_moves=6, leaf_moves=6)
+    moves = {"subtree_moves": 6, "split_moves": 6, "leaf_moves": 6}
     twin = TreeChain(model, X, state["labels"], rng, guide=core.guide(), **moves)
     for chain in (core, twin):  # then clusters are listed in order of appearance
         chain.set_base(base)
@@ -174,7 +172,7 @@ class OwnClusterForgotten(GibbsChain):
         def complete(_):
             self.X[i] = self.family.completed(self.family.empty(), self.given[i], self.stream)
 
-        self._visit(i, self.log_known_weights, complete)
+        self._reassign(i, self.log_known_weights, complete)
 
 
 # heavy tails, columns that depend on each other: where a mistake is large

@@ -61,7 +61,11 @@ def conditional_means(X: FloatArray, covariance: FloatArray) -> FloatArray:
     array([[2., 1.],
            [1., 1.]])
     """
-    return _filled(X, np.linalg.inv(covariance), list(_groups(X)))[0]
+    return _filled(X, _inverse(covariance), list(_groups(X)))[0]
+
+
+def _inverse(matrix: FloatArray) -> FloatArray:
+    return np.linalg.inv(matrix).astype(np.float64)
 
 
 def _filled(
@@ -117,7 +121,7 @@ def _fit(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     groups, ridge = list(_groups(X)), RIDGE * np.eye(d)
     mean, covariance = np.zeros(d), np.eye(d)
     for _ in range(MOST_STEPS):
-        away, extra = _filled(X - mean, np.linalg.inv(covariance + ridge), groups)
+        away, extra = _filled(X - mean, _inverse(covariance + ridge), groups)
         step = away.mean(axis=0)
         away -= step
         new = (away.T @ away + extra) / n

@@ -260,9 +260,7 @@ def predictive_mixture(draws: Draws) -> PredictiveMixture:
 
 def _one_draw_after_the_other(draws: Draws) -> PredictiveMixture:
     weights = draw_weights(draws)
-    clusters = DistinctClusters.apart(
-        flat_labels(draws), draws.item_sizes, flat_latents(draws)
-    )
+    clusters = DistinctClusters.apart(flat_labels(draws), draws.item_sizes, flat_latents(draws))
     scale = weights.log_normalizer + np.log(len(weights.log_total))
     old = np.exp(weights.log_old(clusters.draw_of_id, clusters.sizes) - scale)
     new = np.exp(weights.log_new - scale)

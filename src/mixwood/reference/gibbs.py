@@ -180,22 +180,26 @@ class GibbsChain:
         def complete(stat: Any) -> None:
             self.X[i] = self.family.completed(stat, self.given[i], self.stream)
 
-        self._visit(i, self.log_known_weights, complete)
+        self._reassign(i, self.log_known_weights, complete)
 
-    def _visit(
+    def _visit(self, i: int) -> None:
+        """Take row `i` out of its cluster and put it where the weights say."""
+        self._reassign(i, self.log_weights)
+
+    def _reassign(
         self,
         i: int,
-        log_weights: Callable[[int], FloatArray] | None = None,
+        log_weights: Callable[[int], FloatArray],
         complete: Callable[[Any], None] | None = None,
     ) -> None:
-        """Take row `i` out of its cluster and put it where the weights say.
+        """Do so with these weights.
 
         `complete` may change the row, given the statistic of the cluster that it joins.
         """
         family, old = self.family, int(self.assignment[i])
         self.sizes[old] -= 1
         self.stats[old] = family.forget(self.stats[old], self.X[i])
-        new = self.stream.pick((log_weights or self.log_weights)(i))
+        new = self.stream.pick(log_weights(i))
         if new == len(self.sizes):
             if self.sizes[old] == 0:
                 new = old  # it was alone and stays alone: it keeps its place in the list

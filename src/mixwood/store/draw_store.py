@@ -1,7 +1,8 @@
 """The draws on disk: one array of labels and one per scalar, each file some draws of one chain.
 
 Where the base measure is learned there is one more array, ``base``, a row of numbers per draw;
-where missing entries are drawn, ``latent``. Arrays of the prior's parameters have the prior's own names (`mixwood.priors.Prior.stored_name`).
+where missing entries are drawn, ``latent``.
+Arrays of the prior's parameters have the prior's own names (`mixwood.priors.Prior.stored_name`).
 Whoever writes and reads them knows the core's.
 """
 

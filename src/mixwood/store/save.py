@@ -26,9 +26,8 @@ def save(
     shape = (posterior.n_chains, posterior.n_draws, posterior.n_items)
     scalars = {"log_joint": posterior.log_joint, "log_u": posterior.log_u, **posterior.parameters}
     vectors = draw_vectors(posterior.resolved, manifest.data)
-    for name, values in (("base", posterior.bases), ("latent", posterior.latents)):
-        if name in vectors and values is not None:
-            scalars[name] = values
+    rows = {"base": posterior.bases, "latent": posterior.latents}
+    scalars |= {name: values for name in vectors if (values := rows[name]) is not None}
     with new_run(path, overwrite) as folder:
         # Labels dominate the size of a run, and most runs have few clusters.
         clusters = int(posterior.n_clusters.max())

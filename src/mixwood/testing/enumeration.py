@@ -208,8 +208,11 @@ class ExactPosterior:
             part = {name: np.asarray(values)[chosen] for name, values in state.items()}
             for name, values in self.parameters.transforms(self.shapes[k], part).items():
                 result.setdefault(name, np.empty(len(shape_index)))[chosen] = values
-        for law, what in ((self.bases, "base"), (self.missing, "latent")):
-            for k in np.unique(index) if law is not None else ():
+        laws = {"base": self.bases, "latent": self.missing}
+        for what, law in laws.items():
+            if law is None:
+                continue
+            for k in np.unique(index):
                 chosen = np.flatnonzero(index == k)
                 own = law.transforms(self.partitions[k], np.asarray(state[what])[chosen])
                 for name, values in own.items():

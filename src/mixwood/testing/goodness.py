@@ -137,8 +137,8 @@ def goodness_of_fit(
     run : callable, optional
         Used instead of the compiled `sampler`: takes starts (a dict of ``labels`` (N, n) and
         ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (N,), ``base`` (N, base_size) where the
-        base measure is learned, ``latent`` where entries are missing) and a Generator, and returns the final states in the same
-        form.
+        base measure is learned, ``latent`` where entries are missing) and a Generator, and
+        returns the final states in the same form.
 
     Returns
     -------

@@ -187,11 +187,12 @@ def _hidden(
     likelihood: Likelihood, X: Data, missing: Any, state: SingleState
 ) -> tuple[FloatArray, SingleState]:
     """Return rows with entries missing, and the state with those in the core's units."""
-    hidden = np.where(missing, np.nan, X)
+    whole = dense(X)
+    hidden = np.where(missing, np.nan, whole)
     rows, columns = likelihood.missing_entries(hidden)
     zero = likelihood.drawn_entries(hidden, np.zeros(len(rows)))
     unit = likelihood.drawn_entries(hidden, np.ones(len(rows))) - zero
-    return hidden, {**state, "latent": (np.asarray(X)[rows, columns] - zero) / unit}
+    return hidden, {**state, "latent": (whole[rows, columns] - zero) / unit}
 
 
 def _completed(likelihood: Likelihood, X: Data, state: SingleState) -> FloatArray:

@@ -133,9 +133,9 @@ def test_samplers_that_refuse(holed, sampler, why):
 
 
 def test_leaves_refuse(holed):
-    with pytest.raises(ValueError, match="block 0 has .* missing values .*DiagonalGaussian"):
+    with pytest.raises(ValueError, match=r"block 0 has .* missing values .*DiagonalGaussian"):
         mw.stream_leaves(mw.Mixture(), [holed], max_leaves=9)
-    with pytest.raises(ValueError, match="X has .* missing values"):
+    with pytest.raises(ValueError, match=r"X has .* missing values"):
         mw.ibhc(mw.Mixture(), holed, max_leaves=9)
 
 

@@ -12,7 +12,7 @@ from mixwood.posterior.leave_one_out import log_ordinates
 from mixwood.reference import GibbsChain
 from tests.conftest import with_holes
 
-OPTIONS = dict(draws=30, warmup=20, chains=2, seed=1, progress=False)
+OPTIONS = {"draws": 30, "warmup": 20, "chains": 2, "seed": 1, "progress": False}
 
 
 @pytest.fixture(scope="module")
@@ -132,9 +132,7 @@ def test_leave_one_out_sees_what_is_observed(holed, post):
     twin.set_base(post.bases[at])
     twin.set_latent(post.latents[at])
     values = post.core_values()
-    twin.set_state(
-        post.labels[at], values.log_u[at], values.log_alpha[at], values.sigma[at], 0.0
-    )
+    twin.set_state(post.labels[at], values.log_u[at], values.log_alpha[at], values.sigma[at], 0.0)
     row = twin.latent_rows[0]
     own = int(twin.assignment[row])
     twin.stats[own] = twin.family.forget(twin.stats[own], twin.X[row])

@@ -127,7 +127,7 @@ def test_a_prior_names_its_parameters_itself():
     arguments = prior.core_arguments()
     assert arguments["start"] == {"alpha": 3.0, "sigma": -2.0, "theta": 0.0}
     assert (arguments["alpha"], arguments["sigma"]) == (None, (2.0, 1.0))
-    assert list(draw_axes(prior, 0)) == ["log_joint", "log_u", "gamma"]
+    assert list(draw_axes(prior, {})) == ["log_joint", "log_u", "gamma"]
     draws = drawn(prior, sigma=[[-0.25, -4.0]])
     np.testing.assert_array_equal(draws.prior_parameter("gamma"), [[0.25, 4.0]])
     np.testing.assert_array_equal(draws.prior_parameter("rate"), [[3.0, 3.0]])

@@ -399,7 +399,7 @@ def test_killed_while_fewer_draws_were_asked_for(tmp_path):
     run = tmp_path / "run"
     post = sample(store=run)
     prior, draws, shape = post.model.prior, post.n_draws, (post.n_chains, post.n_items)
-    arrays = draw_store.DrawArrays.open(run / "arrays.zarr", prior, 0, *shape)
+    arrays = draw_store.DrawArrays.open(run / "arrays.zarr", prior, {}, *shape)
     arrays.resize(draws - 1)
     assert_same_draws(resume(run), post)
 
@@ -412,7 +412,7 @@ def test_a_refused_chain_lets_go_of_its_lock(tmp_path):
     state.write_bytes(b"damaged")
     shape = (2, len(X))
     with pytest.raises(ValueError, match="damaged") as kept:  # as a notebook keeps it
-        chain_store.ChainStore(run, 0, mw.NGGP(), 0, shape)
+        chain_store.ChainStore(run, 0, mw.NGGP(), {}, shape)
     state.write_bytes(content)
-    chain_store.ChainStore(run, 0, mw.NGGP(), 0, shape).close()
+    chain_store.ChainStore(run, 0, mw.NGGP(), {}, shape).close()
     assert kept.tb is not None

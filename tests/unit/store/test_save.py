@@ -169,7 +169,7 @@ def test_parameters_are_stored_under_the_names_of_the_prior(make_posterior, tmp_
     assert {"log_rate", "gamma"} < set(found)
     assert not {"log_alpha", "sigma"} & set(found)
     size = posterior.resolved.base_size
-    arrays = DrawArrays.open(tmp_path / "run/arrays.zarr", prior, size, 2, 12).scalars
+    arrays = DrawArrays.open(tmp_path / "run/arrays.zarr", prior, {"base": size}, 2, 12).scalars
     everything = [(0, 2), (0, 10)]
     np.testing.assert_array_equal(arrays["gamma"].read(everything), posterior.gamma)
     np.testing.assert_allclose(np.exp(arrays["log_rate"].read(everything)), posterior.rate)

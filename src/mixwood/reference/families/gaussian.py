@@ -100,7 +100,6 @@ class Gaussian(Family[Moments]):
         base = np.log(np.diag(M)).sum() - d / 2 * log(2 * np.pi)
         return lambda row: float(base - np.sum((M @ (self.own(row) - mean)) ** 2) / 2)
 
-
     # --- missing entries
 
     def lacks(self, row: FloatArray) -> bool:
