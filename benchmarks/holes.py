@@ -1,9 +1,9 @@
 """What missing entries cost, and what they no longer spoil.
 
-`missing_entries` is the CPU time of a whole run (pilots, warm-up, draws) over a table in which 5% of
-the entries are missing, against the same table complete: a ratio within one run. `penguins`, for
-which MIXWOOD_DATA must have tables/penguins.csv, compares clusters with species where two of 344
-rows have no measurements.
+`missing_entries` is the CPU time of a whole run (pilots, warm-up, draws) over a table in which 5%
+of the entries are missing, against the same table complete: a ratio within one run. `penguins`,
+for which MIXWOOD_DATA must have tables/penguins.csv, compares clusters with species where two of
+344 rows have no measurements.
 """
 
 from __future__ import annotations

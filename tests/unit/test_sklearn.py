@@ -210,9 +210,7 @@ def test_data_frames_are_chosen_for(likelihood):
     with pytest.warns(UserWarning, match="columns left out: 'name'"):
         model.fit(frame)
     assert model.likelihood is likelihood
-    assert model.likelihood_ == mw.Product(
-        {"kind": mw.Bernoulli(), ("x", "y"): mw.DiagonalGaussian()}
-    )
+    assert model.likelihood_ == mw.Product({"kind": mw.Bernoulli(), ("x", "y"): mw.Gaussian()})
     assert model.choice_.explain() == mw.choose(frame).explain()
     assert model.feature_names_in_.tolist() == ["name", "x", "y", "kind"]
     assert model.labels_.tolist() == truth.tolist()
@@ -256,20 +254,17 @@ def test_sparse_counts():
         short().fit(counts)
 
 
-def test_missing_entries_where_they_are_skipped():
+def test_missing_entries_where_they_are_taken():
     X, _ = groups()
     X[3, 1] = np.nan
-    assert short(mw.DiagonalGaussian()).fit(X).n_clusters_ == 2
-    with pytest.raises(
-        ValueError, match=r"NaN\), the first in row 3, column 1; .*DiagonalGaussian"
-    ):
-        short().fit(X)
-    auto = short("auto").fit(X)
-    assert auto.n_clusters_ == 2
-    assert auto.likelihood_ == mw.DiagonalGaussian()
-    assert short("auto").fit(np.nan_to_num(X)).likelihood_ == mw.AutoGaussian()
-    fitted = short().fit(np.nan_to_num(X))
-    with pytest.raises(ValueError, match='likelihood="auto"'):
+    for likelihood in (mw.DiagonalGaussian(), mw.Gaussian(), "auto", None):
+        model = short(likelihood).fit(X)
+        assert model.n_clusters_ == 2
+        assert model.predict(X)[3] == model.labels_[3]
+    with pytest.raises(ValueError, match=r"NaN\), the first in row 3, column 1; .*mw.Gaussian"):
+        short(mw.SphericalGaussian()).fit(X)
+    fitted = short(mw.SphericalGaussian()).fit(np.nan_to_num(X))
+    with pytest.raises(ValueError, match="missing values"):
         fitted.predict(X)
 
 

@@ -21,7 +21,7 @@ __all__ = ["conditional_means", "has_missing", "normal_moments"]
 
 #: Added to variances of 1: columns may be exact combinations of others.
 RIDGE = 1e-10
-#: The fit ends when no entry changes by more than this share of a deviation, or after so many steps.
+#: The fit ends when nothing changes by more than this share of a deviation, or after a limit.
 ENOUGH, MOST_STEPS = 1e-6, 100
 
 

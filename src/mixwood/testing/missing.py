@@ -7,13 +7,13 @@ a grid that reaches far out: ``x = m + s sinh(t)``, so that polynomial tails fal
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp, multigammaln
 
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood.likelihoods import Gaussian, Likelihood, Product
+from mixwood.likelihoods import Likelihood
 from mixwood.reference.families import family_of
 
 __all__ = ["MissingLaw", "missing_law"]
@@ -50,15 +50,14 @@ class MissingLaw:
         if likelihood.base_size > 0:
             raise ValueError("missing entries are integrated out for fixed base measures only")
         self.likelihood, self.X = likelihood, X
+        self.rest: FloatArray | None
         self.rows, self.columns = likelihood.missing_entries(X)
         if len(self.rows) > MOST:
             raise ValueError(f"X may have at most {MOST} missing entries, got {len(self.rows)}")
-        own, self.part = _gaussian_part(likelihood, int(self.columns[0]))
-        self.gaussian = own
-        self.members = np.flatnonzero(~np.isnan(X[:, self.part]).all(axis=1))
-        if isinstance(likelihood, Gaussian):
-            self.members, self.rest = np.arange(len(X)), None
-        else:
+        self.gaussian, self.part = _drawing_part(likelihood, X, int(self.columns[0]))
+        self.members, self.rest = np.arange(len(X)), None
+        if likelihood.reads_tables:
+            self.members = np.flatnonzero(~np.isnan(X[:, self.part]).all(axis=1))
             self.rest = X.copy()
             self.rest[:, self.part] = np.nan  # the other parts alone
         self._clusters: dict[tuple[int, ...], _Cluster] = {}
@@ -149,17 +148,14 @@ def missing_law(likelihood: Likelihood, X: Data) -> MissingLaw | None:
     return MissingLaw(likelihood, X) if len(likelihood.missing_entries(X)[0]) else None
 
 
-def _gaussian_part(likelihood: Likelihood, column: int) -> tuple[Gaussian, list[int]]:
-    """Return the Gaussian that describes a column, and its columns."""
-    if isinstance(likelihood, Gaussian):
-        return likelihood, list(range(len(likelihood.mean)))
-    assert isinstance(likelihood, Product)
-    assert likelihood.columns is not None
+def _drawing_part(likelihood: Any, X: FloatArray, column: int) -> tuple[Any, list[int]]:
+    """Return the likelihood, or the part of a product, that describes a column, and its columns."""
+    if not likelihood.reads_tables:
+        return likelihood, list(range(X.shape[1]))
     for key, part in likelihood.parts.items():
         labels = key if isinstance(key, tuple) else (key,)
         columns = [likelihood.columns.index(label) for label in labels]
         if column in columns:
-            assert isinstance(part, Gaussian)
             return part, columns
     raise ValueError(f"no part describes column {column}")
 
@@ -168,7 +164,7 @@ def _rows_of(labels: IntArray) -> list[tuple[int, ...]]:
     return [tuple(np.flatnonzero(labels == c).tolist()) for c in range(int(labels.max()) + 1)]
 
 
-def _log_marginals(gaussian: Gaussian, table: FloatArray) -> FloatArray:
+def _log_marginals(gaussian: Any, table: FloatArray) -> FloatArray:
     """Return ``log P(X_c)`` of many clusters (B, n, d) of as many rows, nothing missing."""
     n, d = table.shape[1:]
     if n == 0:
