@@ -54,7 +54,7 @@ def missing_entries() -> dict[str, Measurement]:
         tables = (X, with_holes(X))
         runs = [[_seconds(table) for table in tables] for _ in range(REPEATS)]
         full, holed = (min(run[k][0] for run in runs) for k in range(2))
-        found[f"missing entries, {n} x {d}"] = {
+        found[f"missing entries, {n} x {d}, {clusters} clusters"] = {
             "seconds": full,
             "with holes": holed,
             "ratio": holed / full,

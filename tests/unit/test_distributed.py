@@ -144,7 +144,7 @@ def test_a_killed_worker_changes_nothing(client, tmp_path, X):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (np.full((5, 2), np.nan), "block 1 has a missing value"),
+        (np.full((5, 2), np.nan), "block 1 has 10 missing values"),
         (np.ones((5, 3)), "block 1 has the wrong number of columns"),
         (np.ones((0, 2)), "block 1 .*row"),
     ],

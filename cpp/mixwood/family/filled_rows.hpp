@@ -19,7 +19,7 @@ class FilledRows {
   // row by row.
   FilledRows(std::span<const double> rows, int n, int d, std::span<const double> fill)
       : d_(d), data_(rows.data()) {
-    if (fill.empty()) return;
+    if (fill.empty() && std::ranges::none_of(rows, [](double x) { return std::isnan(x); })) return;
     filled_.assign(rows.begin(), rows.end());
     data_ = filled_.data();
     Holes holes;

@@ -13,7 +13,12 @@ from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.numbers import count
 from mixwood.core import bind_family
 from mixwood.input.matrices import stacked
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves, log_constants, n_points
+from mixwood.likelihoods.weighted_leaves import (
+    WeightedLeaves,
+    log_constants,
+    n_points,
+    refuse_drawn_entries,
+)
 from mixwood.model import Mixture
 from mixwood.trees.node_table import Dendrogram
 from mixwood.trees.recipe import Recipe, grow, without_collapsed
@@ -341,6 +346,8 @@ class Hierarchy:
                 "the rows to the stream, and build the tree again"
             )
         new = likelihood.check(X_new, name="X_new", width=self._X.shape[1])
+        if self._recipe.max_leaves is not None:
+            refuse_drawn_entries(likelihood, new, "X_new")
         n_old, n_new = self._X.shape[0], new.shape[0]
         both = stacked([self._X, new])
         family = likelihood.bind(both)

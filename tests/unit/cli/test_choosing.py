@@ -29,7 +29,7 @@ WIDE = pd.DataFrame(RNG.normal(size=(20, 31)))
         (NUMBERS, mw.AutoGaussian, "all 3 columns are numbers"),
         (NUMBERS[["a"]], mw.AutoGaussian, "one column"),
         (WIDE, mw.AutoGaussian, "all 31 columns are numbers"),
-        (WITH_HOLES, mw.DiagonalGaussian, "missing"),
+        (WITH_HOLES, mw.AutoGaussian, "it takes missing entries"),
         (BITS, mw.Bernoulli, "0 or 1"),
         (BITS.astype(bool), mw.Bernoulli, "0 or 1"),
         (csr_array([[0, 3], [1, 0]]), mw.Multinomial, "sparse counts"),
@@ -50,7 +50,8 @@ def test_the_likelihood_fits_the_data(values, likelihood, reason):
         (NUMBERS, "data", mw.Gaussian(scale="data"), "all 3 columns are numbers"),
         (NUMBERS, "paper", mw.Gaussian(scale="paper"), "all 3 columns are numbers"),
         (WIDE, "data", mw.DiagonalGaussian(scale="data"), "31 columns of numbers, more than 30"),
-        (WITH_HOLES, "learn", mw.DiagonalGaussian(), "missing"),
+        (WITH_HOLES, "learn", mw.AutoGaussian(), "missing"),
+        (WITH_HOLES, "data", mw.Gaussian(scale="data"), "missing"),
     ],
 )
 def test_a_scale_goes_to_the_likelihood_that_is_chosen(values, scale, expected, reason):
@@ -71,7 +72,7 @@ def test_a_scale_goes_to_the_parts_that_have_one():
     [
         (None, BITS, "data", "--scale data: Bernoulli has no scale"),
         (None, BITS.assign(d=["x", "y", "z", "z"] * 5), "data", "Product has no scale"),
-        (None, WITH_HOLES, "paper", "DiagonalGaussian takes scale 'learn' or 'data', got 'paper'"),
+        (None, WIDE, "paper", "DiagonalGaussian takes scale 'learn' or 'data', got 'paper'"),
         (None, csr_array([[0, 3], [1, 0]]), "learn", "Multinomial has no scale"),
         ("SphericalGaussian", NUMBERS, "paper", "SphericalGaussian takes scale 'learn' or 'data'"),
         ("AutoGaussian", NUMBERS, "data", "AutoGaussian takes scale 'learn', got 'data'"),

@@ -132,7 +132,12 @@ def test_a_huge_u_gives_finite_joints(chain_of):
 def test_the_core_refuses_what_would_read_outside_its_arrays(chain_of):
     rows = np.zeros((3, 2))
     with pytest.raises(ValueError, match="d x d"):
-        _core.gaussian(rows, 0.1, 8.0, np.eye(3))
+        _core.gaussian(rows, 0.1, 8.0, np.eye(3), np.empty(0))
+    holed = rows.copy()
+    holed[1, 0] = np.nan
+    for fill in ([], [1.0, 2.0], [np.inf]):
+        with pytest.raises(ValueError, match="missing entry"):
+            _core.gaussian(holed, 0.1, 8.0, np.eye(2), np.array(fill))
     with pytest.raises(ValueError, match="beyond"):
         _core.categorical(
             np.array([[5]], dtype=np.int32), np.array([0, 2], dtype=np.int32), np.ones(2)

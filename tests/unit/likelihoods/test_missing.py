@@ -137,6 +137,9 @@ def test_leaves_refuse(holed):
         mw.stream_leaves(mw.Mixture(), [holed], max_leaves=9)
     with pytest.raises(ValueError, match=r"X has .* missing values"):
         mw.ibhc(mw.Mixture(), holed, max_leaves=9)
+    tree = mw.ibhc(mw.Mixture(), np.nan_to_num(holed), max_leaves=9, seed=1)
+    with pytest.raises(ValueError, match=r"X_new has .* missing values"):
+        tree.insert(holed)
 
 
 def test_trees_take_rows_with_holes(holed):

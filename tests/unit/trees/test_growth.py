@@ -262,8 +262,8 @@ def test_wrong_arguments_are_named(model, builders):
         with pytest.raises(ValueError, match="order"):
             ibhc(model, X, order=wrong)
     for build in builders.values():
-        with pytest.raises(ValueError, match="X has a missing value"):
-            build(model, [[1.0, np.nan]])
+        with pytest.raises(ValueError, match="X has inf"):
+            build(model, [[1.0, np.inf]])
         with pytest.raises(ValueError, match="X is empty"):
             build(model, np.zeros((0, 2)))
 

@@ -229,7 +229,7 @@ def test_parts_are_joined(blobs):
     ("blocks", "message"),
     [
         ([ROWS, np.ones((3, 4))], "block 1 has the wrong number of columns"),
-        ([ROWS, ROWS, [[0.0, np.nan]]], "block 2 has a missing value"),
+        ([ROWS, ROWS, [[0.0, np.nan]]], "block 2 has 1 missing value"),
         ([ROWS, np.empty((0, 2))], "block 1 .*row"),
         ([ROWS, [["a", "b"]]], "block 1"),
         ([], "at least one block"),
