@@ -158,7 +158,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   static constexpr double subtrees_per_cluster = 0.25;
   static constexpr double splits_per_cluster = 1.5;
   static constexpr double fitted_once_per_cluster = 300;  // rows, at most
-  static constexpr std::int64_t most_allocated = 4;  // items per row and iteration, in warm-up
+  static constexpr std::int64_t most_allocated = 4;       // items per row and iteration, in warm-up
 
   int moves(int asked, double per_cluster) const {
     if (asked != TreeOptions::automatic) return asked;
