@@ -57,11 +57,12 @@ def test_it_is_written_and_read_and_has_a_name():
 
 
 def test_a_run_and_its_statistics():
-    post = mw.sample(MODEL, X, mw.Tree(6, 7, 8, rebuild=4), **FAST)
+    post = mw.sample(MODEL, X, mw.Tree(6, 7, 8, rebuild=4, fitted_moves=2), **FAST)
     assert post.settings["sampler"].startswith("Tree(subtree_moves=6, split_moves=7")
     for stats in post.stats:
-        moves = ["subtree", "split", "merge", "idle", "leaf", "parameters", "guide tree"]
-        assert list(stats) == moves
+        moves = ["subtree", "split", "merge", "idle", "fitted split", "fitted merge", "leaf"]
+        assert list(stats) == [*moves, "parameters", "guide tree"]
+        assert sum(stats[move]["proposed"] for move in ("fitted split", "fitted merge")) == 20 * 2
         assert stats["subtree"]["proposed"] == 20 * 6
         assert sum(stats[move]["proposed"] for move in ("split", "merge", "idle")) == 20 * 7
         # every leaf once where warm-up ends, and a tree there, too
@@ -213,7 +214,7 @@ def test_a_frozen_chain_grows_trees_that_do_not_see_its_state(chain_of):
     trees = []
     for labels in (np.zeros(40), np.arange(40), np.arange(40) % 3):
         prior = mw.DirichletProcess(alpha=1.0)
-        likelihood, sampler = mw.Gaussian(scale="data"), mw.Tree(0, 0, 0, rebuild=1)
+        likelihood, sampler = mw.Gaussian(scale="data"), mw.Tree(0, 0, 0, rebuild=1, fitted_moves=0)
         chain = chain_of(likelihood, X, np.zeros(40), prior, sampler=sampler)
         chain.freeze()
         chain.set_state(labels.astype(np.int32), -1.0, 0.0, 0.0, 0.0)
