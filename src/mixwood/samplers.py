@@ -188,6 +188,8 @@ class Tree(Sampler):
 
     name: ClassVar[str] = "tree"
     takes_leaves: ClassVar[bool] = True
+    #: What files of earlier versions mean, which lack a field: runs go on as they began.
+    absent_means: ClassVar[dict[str, int]] = {"fitted_moves": 0}
 
     def why_no_missing(self, n: int) -> str | None:
         """Return why, if some leaves are of several rows."""

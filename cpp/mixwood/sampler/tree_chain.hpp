@@ -83,9 +83,10 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     a.value(since_tree_);
     a.require(since_tree_ >= 0 && since_tree_ < std::numeric_limits<int>::max(),
               "a counter is out of range");
-    for (MoveReport* report : {&subtrees_, &splits_, &merges_, &idle_, &fitted_splits_,
-                               &fitted_merges_, &leaves_, &trees_})
+    for (MoveReport* report : {&subtrees_, &splits_, &merges_, &idle_, &leaves_, &trees_})
       report->archive(a);
+    if (options_.fitted_moves == 0) return;  // as earlier versions
+    for (MoveReport* report : {&fitted_splits_, &fitted_merges_}) report->archive(a);
   }
 
   // Laws and leaf sets follow from a tree that was loaded.

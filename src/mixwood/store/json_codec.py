@@ -168,7 +168,8 @@ def decode(value: Any, apart: Apart) -> Any:
     made = _class_named(kind) if isinstance(kind, str) else None
     if made is None:
         raise ValueError(f"{shown(kind)} is not a type that mixwood writes")
-    return made(**decode(_entry(value, "parameters", dict), apart))
+    parameters = decode(_entry(value, "parameters", dict), apart)
+    return made(**{**getattr(made, "absent_means", {}), **parameters})
 
 
 def _decode_seed(state: dict[str, Any]) -> np.random.SeedSequence:
