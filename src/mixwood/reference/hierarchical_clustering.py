@@ -77,7 +77,8 @@ class Forest:
     --------
     >>> from mixwood.likelihoods import Gaussian
     >>> X = np.array([[0.0], [9.0], [0.1], [9.1]])
-    >>> forest = Forest(Mixture(Gaussian(scale="data").resolve(X)), X, Parameters(1.0, 0.0, 0.3, 0.0))
+    >>> model = Mixture(Gaussian(scale="data").resolve(X))
+    >>> forest = Forest(model, X, Parameters(1.0, 0.0, 0.3, 0.0))
     >>> forest.insert(range(4))
     >>> [tree.rows for tree in forest.trees]
     [(0, 2), (1, 3)]
