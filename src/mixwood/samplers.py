@@ -156,7 +156,7 @@ class Tree(Sampler):
         data. The target is the posterior of partitions that keep every block whole.
     fitted_moves : int, optional
         How many fitted splits or merges an iteration proposes; by default one for each cluster
-        that the tree suggests up to 300 rows, then fewer with the square of the number of
+        that the tree suggests up to 600 rows, then fewer with the square of the number of
         rows. None where rows are kept together.
 
     Notes

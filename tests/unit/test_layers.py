@@ -35,6 +35,7 @@ TWIN, ORACLES = "reference", "testing"
 #: Imports of later layers, inside functions that users look for where they are.
 CONVENIENCE = {
     ("posterior/component_merging.py", "plots"),
+    ("posterior/estimated_draws.py", "store"),
     ("posterior/posterior.py", "plots"),
     ("posterior/posterior.py", "store"),
     ("trees/hierarchy.py", "posterior"),

@@ -21,6 +21,7 @@
 #include "mixwood/move/merge_gain.hpp"
 #include "mixwood/move/report.hpp"
 #include "mixwood/move/restricted_scan.hpp"
+#include "mixwood/move/split_off.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/state/guided_state.hpp"
 
@@ -60,7 +61,7 @@ class FittedSplitMerge {
     if (!(threshold <= log_ratio)) return;
     ++report.accepted;
     if (a == b)
-      split(state, j);
+      split_off(state, scan_, statistics_);
     else
       merge(state, a, b);
   }
@@ -96,26 +97,15 @@ class FittedSplitMerge {
     return sides_;
   }
 
-  // log of phi(h_A) phi(h_B) / phi(h_c), from the rows themselves.
+  // log of phi(h_A) phi(h_B) / phi(h_c).
   double log_gain_of_split(GuidedState<F>& state, int cluster) {
-    int sizes[2];
-    scan_.read(statistics_, sizes);
+    scan_.sum_sides(state.family, statistics_);
     double gain =
         -state.log_kappa(state.partition.size(cluster)) - state.clusters.log_marginal(cluster);
     for (const Side side : {side_a, side_b})
-      gain += state.log_kappa(sizes[side]) + state.family.log_marginal(statistics_[side].data());
+      gain +=
+          state.log_kappa(scan_.size(side)) + state.family.log_marginal(statistics_[side].data());
     return gain;
-  }
-
-  // Side A stays, side B becomes a new cluster.
-  void split(GuidedState<F>& state, int j) {
-    const int old = state.partition.slot_of(j);
-    const int fresh = state.open_cluster();
-    state.partition.move(j, fresh);
-    for (std::size_t k = 0; k < items_.size(); ++k)
-      if (scan_.sides()[k] == side_b) state.partition.move(items_[k], fresh);
-    state.clusters.assign(old, statistics_[side_a].data());
-    state.clusters.assign(fresh, statistics_[side_b].data());
   }
 
   // The cluster of j goes into that of i.

@@ -10,9 +10,9 @@
 #include <atomic>
 #include <limits>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
+#include "mixwood/move/pick.hpp"
 #include "mixwood/move/report.hpp"
 #include "mixwood/move/uncertainty.hpp"
 #include "mixwood/numerics/kernels.hpp"
@@ -141,11 +141,7 @@ class GibbsSweep {
   int draw(S& state, int row, int b, Stream& random) {
     fill_weights(state, row, b);
     const int count = static_cast<int>(weights_.size());
-    const int choice = kernels_.pick(count, weights_.data(), random.uniform());
-    if (choice < 0)
-      throw std::runtime_error(
-          "the weights of a row's clusters are not numbers; rescale X or choose a less extreme "
-          "prior");
+    const int choice = pick_cluster(kernels_, weights_, random.uniform());
     const int own = state.partition.slot_of(row);
     if (uncertainty_ != nullptr) learn(state, row, own);
     if (choice == count - 1) return is_alone(state, row, own) ? stay : fresh;

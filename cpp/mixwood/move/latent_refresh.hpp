@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <limits>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 #include "mixwood/archive.hpp"
 #include "mixwood/family/latent.hpp"
+#include "mixwood/move/pick.hpp"
 #include "mixwood/move/report.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/random/stream.hpp"
@@ -105,11 +105,7 @@ class LatentRefresh {
     latents_.load(row);
     fill_weights(state, row);
     const int count = static_cast<int>(weights_.size());
-    const int choice = kernels_.pick(count, weights_.data(), random.uniform());
-    if (choice < 0)
-      throw std::runtime_error(
-          "the weights of a row's clusters are not numbers; rescale X or choose a less extreme "
-          "prior");
+    const int choice = pick_cluster(kernels_, weights_, random.uniform());
     const int own = state.partition.slot_of(row);
     int to = choice < count - 1 ? state.partition.active()[choice] : own;
     if (choice == count - 1 && state.partition.size(own) > 1) to = open(state);

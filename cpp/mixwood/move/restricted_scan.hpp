@@ -5,6 +5,7 @@
 // Nothing here knows the current partition, so a launch state cannot depend on it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <span>
@@ -68,22 +69,29 @@ class RestrictedScan {
     return scan(prior, [&](std::size_t k, double) { return sides[k]; });
   }
 
+  int anchor(Side side) const { return anchors_[side]; }
+  std::span<const int> items() const { return items_; }
   // Where each item is now.
   std::span<const Side> sides() const { return sides_; }
+  int size(Side side) const { return sizes_[side]; }
 
-  // The statistics and sizes of both sides, anchors included.
-  void read(std::vector<double>* statistics, int* sizes) {
+  // The statistics of both sides, from the rows themselves: what scans forget leaves rounding.
+  void sum_sides(const F& family, std::vector<double>* statistics) const {
     for (const Side side : {side_a, side_b}) {
-      clusters_.read(side, statistics[side].data());
-      sizes[side] = sizes_[side];
+      std::fill(statistics[side].begin(), statistics[side].end(), 0.0);
+      family.observe(statistics[side].data(), anchors_[side]);
     }
+    for (std::size_t k = 0; k < items_.size(); ++k)
+      family.observe(statistics[sides_[k]].data(), items_[k]);
   }
 
  private:
   void begin(int anchor_a, int anchor_b, std::span<const int> items) {
+    anchors_[side_a] = anchor_a;
+    anchors_[side_b] = anchor_b;
     for (const Side side : {side_a, side_b}) {
       clusters_.clear(side);
-      clusters_.observe(side, side == side_a ? anchor_a : anchor_b);
+      clusters_.observe(side, anchors_[side]);
       sizes_[side] = 1;
     }
     items_.assign(items.begin(), items.end());
@@ -142,7 +150,7 @@ class RestrictedScan {
   }
 
   typename F::Clusters clusters_;
-  int sizes_[2] = {0, 0};
+  int anchors_[2] = {0, 0}, sizes_[2] = {0, 0};
   std::size_t block_;  // rows scored at once
   std::vector<double> scores_;
   std::vector<int> items_;

@@ -14,11 +14,11 @@
 #include <atomic>
 #include <cmath>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 #include "mixwood/family/erased.hpp"
 #include "mixwood/move/jumps.hpp"
+#include "mixwood/move/pick.hpp"
 #include "mixwood/move/report.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/random/stream.hpp"
@@ -141,12 +141,7 @@ class SliceSweep {
     weights_.resize(count);
     for (int a = 0; a < count; ++a)
       weights_[a] = scores_[static_cast<std::size_t>(a) * atoms_.rows_at_once + b];
-    const int choice = kernels_.pick(count, weights_.data(), uniform);
-    if (choice < 0)
-      throw std::runtime_error(
-          "the weights of a row's clusters are not numbers; rescale X or choose a less extreme "
-          "prior");
-    return choice;
+    return pick_cluster(kernels_, weights_, uniform);
   }
 
   // A cluster may lose its last row before another comes: its atom then opens a new one.

@@ -14,6 +14,7 @@
 
 #include "mixwood/move/report.hpp"
 #include "mixwood/move/restricted_scan.hpp"
+#include "mixwood/move/split_off.hpp"
 #include "mixwood/random/stream.hpp"
 #include "mixwood/state/state.hpp"
 
@@ -39,14 +40,14 @@ class SplitMerge {
     if (stop) return;
     const double log_q = together ? scan_.draw(state.prior, random)
                                   : scan_.replay(state.prior, current_sides(state.partition, i));
-    const double log_split = log_gain(state, i, j) - log_q;
+    const double log_split = log_gain(state) - log_q;
     const double log_ratio = together ? log_split : -log_split;
     ++report.proposed;
     report.add_log_ratio(log_ratio);
     if (!(-random.exponential() < log_ratio)) return;
     ++report.accepted;
     if (together)
-      split(state, i, j);
+      split_off(state, scan_, statistics_);
     else
       merge(state, i, j);
   }
@@ -74,35 +75,16 @@ class SplitMerge {
   }
 
   // log of kappa(n_A) kappa(n_B)/kappa(n_S) * P(X_A) P(X_B)/P(X_S), from the rows themselves.
-  double log_gain(const State<F>& state, int i, int j) {
-    for (auto& statistic : statistics_) std::fill(statistic.begin(), statistic.end(), 0.0);
-    state.family.observe(statistics_[side_a].data(), i);
-    state.family.observe(statistics_[side_b].data(), j);
-    int sizes[] = {1, 1};
-    for (std::size_t k = 0; k < items_.size(); ++k) {
-      const Side side = scan_.sides()[k];
-      state.family.observe(statistics_[side].data(), items_[k]);
-      ++sizes[side];
-    }
+  double log_gain(const State<F>& state) {
+    scan_.sum_sides(state.family, statistics_);
     both_ = statistics_[side_a];
     state.family.merge(both_.data(), statistics_[side_b].data());
     auto log_phi = [&](int size, const std::vector<double>& statistic) {
       return state.prior.log_kappa(size) + state.family.log_marginal(statistic.data());
     };
-    return log_phi(sizes[side_a], statistics_[side_a]) +
-           log_phi(sizes[side_b], statistics_[side_b]) -
-           log_phi(sizes[side_a] + sizes[side_b], both_);
-  }
-
-  // Side A stays, side B becomes a new cluster.
-  void split(State<F>& state, int i, int j) {
-    const int old = state.partition.slot_of(i);
-    const int fresh = state.open_cluster();
-    state.partition.move(j, fresh);
-    for (std::size_t k = 0; k < items_.size(); ++k)
-      if (scan_.sides()[k] == side_b) state.partition.move(items_[k], fresh);
-    state.clusters.assign(old, statistics_[side_a].data());
-    state.clusters.assign(fresh, statistics_[side_b].data());
+    const int a = scan_.size(side_a), b = scan_.size(side_b);
+    return log_phi(a, statistics_[side_a]) + log_phi(b, statistics_[side_b]) -
+           log_phi(a + b, both_);
   }
 
   // The cluster of j goes into that of i.

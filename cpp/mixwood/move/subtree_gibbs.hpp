@@ -11,10 +11,10 @@
 #pragma once
 
 #include <limits>
-#include <stdexcept>
 #include <vector>
 
 #include "mixwood/family/blocks.hpp"
+#include "mixwood/move/pick.hpp"
 #include "mixwood/move/report.hpp"
 #include "mixwood/move/uncertainty.hpp"
 #include "mixwood/numerics/kernels.hpp"
@@ -35,11 +35,7 @@ class SubtreeGibbs {
     const Block<F> block = state.tree->blocks.of(node, scratch_);
     fill_weights(state, node, own, block);
     const int count = static_cast<int>(weights_.size());
-    const int choice = kernels_.pick(count, weights_.data(), random.uniform());
-    if (choice < 0)
-      throw std::runtime_error(
-          "the weights of a block's clusters are not numbers; rescale X or choose a less extreme "
-          "prior");
+    const int choice = pick_cluster(kernels_, weights_, random.uniform(), "block");
     const bool whole = state.partition.size(own) == state.tree->shape.size[node];
     stays_ = whole ? count - 1 : state.partition.position(own);
     if (choice == stays_) return;

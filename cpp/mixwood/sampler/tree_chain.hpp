@@ -158,7 +158,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
 
   static constexpr double subtrees_per_cluster = 0.25;
   static constexpr double splits_per_cluster = 1.5;
-  static constexpr double fitted_once_per_cluster = 300;  // rows, at most
+  static constexpr double fitted_once_per_cluster = 600;  // rows, at most
   static constexpr std::int64_t most_allocated = 4;       // items per row and iteration, in warm-up
 
   int moves(int asked, double per_cluster) const {
@@ -186,7 +186,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     }
   }
 
-  // By default one per cluster for 300 rows, and fewer with the square of their number: a proposal
+  // By default one per cluster for 600 rows, and fewer with the square of their number: a proposal
   // is a pass over a cluster, and few of a large one's are accepted. What is left of a number
   // decides by chance.
   int fitted_moves() {

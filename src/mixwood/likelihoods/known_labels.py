@@ -51,6 +51,14 @@ __all__ = [
 ]
 
 
+def _check_shape(labels: NDArray[Any], n: int, name: str) -> None:
+    if labels.shape != (n,):
+        raise ValueError(
+            f"{name} must be {n} labels, one per row of X and -1 where it is unknown, "
+            f"got shape {labels.shape}"
+        )
+
+
 def checked_known(known: Any, n: int, *, name: str = "known") -> IntArray | None:
     """Return known labels as codes from 0 on, -1 where unknown; None if none is known.
 
@@ -69,11 +77,7 @@ def checked_known(known: Any, n: int, *, name: str = "known") -> IntArray | None
     array([ 0, -1,  1,  0])
     """
     given = as_array(known, name)
-    if given.shape != (n,):
-        raise ValueError(
-            f"{name} must be {n} labels, one per row of X and -1 where it is unknown, "
-            f"got shape {given.shape}"
-        )
+    _check_shape(given, n, name)
     whole = given.dtype.kind == "f" and bool(np.all(given == np.floor(given)))
     if given.dtype.kind not in "iu" and not whole:
         raise TypeError(
@@ -114,11 +118,7 @@ def known_of(y: Any, n: int, *, name: str = "y") -> IntArray:
     entries = np.asarray(y, dtype=object)
     if entries.shape == (n, 1):
         entries = entries[:, 0]
-    if entries.shape != (n,):
-        raise ValueError(
-            f"{name} must be {n} labels, one per row of X and -1 where it is unknown, "
-            f"got shape {entries.shape}"
-        )
+    _check_shape(entries, n, name)
     codes = np.full(n, -1, dtype=np.int64)
     numbers: dict[Any, int] = {}
     for row, value in enumerate(entries):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mixwood._support.checks import whole_number
 from mixwood._support.warn import warn
 from mixwood.partitions import checked_loss
-from mixwood.posterior.posterior import EstimateKey, FoundEstimate, Posterior
+from mixwood.posterior.estimated_draws import EstimatedDraws, EstimateKey, FoundEstimate
 from mixwood.store.atomic_files import read_bytes
 from mixwood.store.folders import ESTIMATES
 from mixwood.store.lock import locked_folder
@@ -36,7 +36,7 @@ _FAULTS = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 _Found = dict[EstimateKey, FoundEstimate]
 
 
-def attach(posterior: Posterior, folder: Path) -> None:
+def attach(posterior: EstimatedDraws, folder: Path) -> None:
     """Give a posterior the estimates in its run folder, and let it keep there what it finds."""
     if os.path.lexists(folder / ESTIMATES):
         try:
@@ -50,7 +50,7 @@ def attach(posterior: Posterior, folder: Path) -> None:
     object.__setattr__(posterior, "run_folder", folder)
 
 
-def keep(posterior: Posterior, folder: Path) -> None:
+def keep(posterior: EstimatedDraws, folder: Path) -> None:
     """Add what `posterior` has found to the file in the folder of its run.
 
     Nothing is written where that is not possible: to a folder that can only be read, that is gone,
@@ -64,7 +64,7 @@ def keep(posterior: Posterior, folder: Path) -> None:
         write_estimates(posterior, folder, found | posterior.found_estimates)
 
 
-def write_estimates(posterior: Posterior, folder: Path, found: _Found) -> None:
+def write_estimates(posterior: EstimatedDraws, folder: Path, found: _Found) -> None:
     """Write these estimates of `posterior`, replacing what was there."""
     header = {
         "version": VERSION,
@@ -96,7 +96,7 @@ def _digest(labels: NDArray[Any]) -> str:
     return check.hexdigest()
 
 
-def _read(posterior: Posterior, folder: Path) -> _Found:
+def _read(posterior: EstimatedDraws, folder: Path) -> _Found:
     """Return the estimates in the folder; none if they are of other draws."""
     header, content = unsealed(read_bytes(folder / ESTIMATES, LARGEST), MAGIC, VERSION)
     if header["draws"] != _digest(posterior.labels):

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import mixwood as mw
 from mixwood.likelihoods import Gaussian
 from mixwood.plots.similarity import leaf_order
-from mixwood.posterior.posterior import FoundEstimate
+from mixwood.posterior.estimated_draws import FoundEstimate
 from mixwood.priors import DirichletProcess
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.posterior.posterior import FoundEstimate
+from mixwood.posterior.estimated_draws import FoundEstimate
 from mixwood.store import kept_estimates
 from mixwood.store.folders import ESTIMATES, is_ours
 from mixwood.store.lock import locked_folder
