@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AutoGaussian"]
 
-#: Beyond this many columns a full covariance is not tried: too many numbers for the rows.
-MOST_FULL = 60
+#: Beyond this many columns a full covariance is not tried: a pilot takes minutes.
+MOST_FULL = 100
 #: Beyond this many, nothing is tried: a pilot would take longer than a run should wait.
 MOST_TRIED = 500
 
@@ -31,7 +31,7 @@ class AutoGaussian(Likelihood):
     """Gaussian clusters with full, diagonal or round covariances, whichever fits.
 
     The default of `mixwood.Mixture`. `mixwood.sample` tries the three in short pilot chains,
-    compares how well rows are predicted from the others, and runs the one that predicts best:
+    compares how well they predict rows that they have not seen, and runs the best:
     ``post.resolved`` says which, ``post.settings["structure"]`` why. Where nothing is tried (trees,
     streams, simulation) covariances are full, or diagonal with more columns than rows for them.
 

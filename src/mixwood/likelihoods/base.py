@@ -114,9 +114,12 @@ class Likelihood(Settable, ABC):
         return ""
 
     @property
-    def follows_units(self) -> bool:
-        """Whether a change of the units of single columns leaves the clusters as they are."""
-        return True
+    def tied_to_columns(self) -> int:
+        """What of the columns the clusters depend on: 1 their directions, 2 also their units.
+
+        0 where any change of axes leaves the clusters as they are.
+        """
+        return 0
 
     @abstractmethod
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> Data:

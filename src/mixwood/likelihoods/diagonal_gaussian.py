@@ -118,6 +118,7 @@ class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
     skips_missing = True
     continuous = True
     in_words = "diagonal covariances"
+    tied_to_columns = 1
 
     def __post_init__(self) -> None:
         r, nu = check_r_and_nu(self.r, self.nu, self.scale)

@@ -306,9 +306,9 @@ class Product(Likelihood):
         return ", ".join(words for part in self.parts.values() if (words := part.in_words))
 
     @property
-    def follows_units(self) -> bool:
-        """Whether all parts do."""
-        return all(part.follows_units for part in self.parts.values())
+    def tied_to_columns(self) -> int:
+        """What of the columns the clusters depend on: the most of any part."""
+        return max(part.tied_to_columns for part in self.parts.values())
 
     def resolve_standard(self, width: int) -> Product:
         """Return a copy whose open parameters are those of standardized data."""

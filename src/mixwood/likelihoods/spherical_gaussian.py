@@ -104,7 +104,7 @@ class SphericalGaussian(LearnsVariances, Likelihood):
     scales = ("learn", "data")
     continuous = True
     in_words = "round clusters"
-    follows_units = False
+    tied_to_columns = 2
 
     def __post_init__(self) -> None:
         r, nu = check_r_and_nu(self.r, self.nu, self.scale)

@@ -399,7 +399,7 @@ def test_an_open_part_has_candidates_beside_the_others():
         "diagonal covariances",
         "round clusters",
     ]
-    assert [one.follows_units for one in found] == [True, True, False]
+    assert [one.tied_to_columns for one in found] == [0, 1, 2]
     for one in found:
         assert not one.is_open
         assert one.categories == (None, None, ("a", "b", "c"))

@@ -107,7 +107,7 @@ def test_the_answer_is_there(page, posterior):
 def test_the_learned_base_is_told_in_words(page, three_classes, without_pictures):
     assert "The expected share of the variance that is within clusters is" in page.text
     assert re.search("covariance.*: their variances differ by", page.text)
-    assert "predict rows best" not in page.text  # the user named the structure
+    assert "predict new rows best" not in page.text  # the user named the structure
     left_open = fitted(three_classes, mw.AutoGaussian(), "open")
     open_page = Page(render(left_open, About("x")))
     assert left_open.settings["structure"][1:] in open_page.text

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.sampling.structure import best_structure
+from mixwood.core import bind_family, make_chain
+from mixwood.sampling.structure import _Contest, _log_prediction, best_structure
 
 RNG = np.random.default_rng(0)
 WHICH = np.arange(60) % 3
@@ -24,7 +25,7 @@ def run(tmp_path_factory):
 def test_thin_correlated_clusters_have_full_covariances(run):
     _, post = run
     assert isinstance(post.resolved, mw.Gaussian)
-    assert post.settings["structure"].startswith("full covariances predict rows best")
+    assert post.settings["structure"].startswith("full covariances predict new rows best")
     assert "round clusters" in post.settings["structure"]
     assert post.model == mw.Mixture("auto") == mw.Mixture(likelihood="auto")
 
@@ -68,3 +69,57 @@ def test_there_may_be_nothing_to_choose():
     assert found.likelihood == mw.Poisson()
     assert "nothing to choose" in found.reason
     assert "nothing to choose" in mw.sample(mw.Mixture(), X[:, :1], **FAST).settings["structure"]
+
+
+def test_too_few_rows_are_not_compared():
+    settings = mw.sample(mw.Mixture(), X[:9], **FAST).settings
+    assert settings["structure"] == "full covariances: too few rows to compare"
+
+
+def test_a_pilot_predicts_with_the_weights_of_the_prior():
+    likelihood = mw.Gaussian(mean=[0.0], scale=[[2.0]], nu=5.0, r=0.5)
+    model = mw.Mixture(likelihood, prior=mw.DirichletProcess(1.5))
+    rows, new = X[:6, :1], X[6:9, :1]
+    family, new_family = bind_family(model, rows), bind_family(model, new)
+    labels = np.array([0, 0, 0, 0, 1, 1], dtype=np.int32)
+    chain = make_chain(model, rows, labels, np.random.PCG64(1), mw.Gibbs(), family)
+    table = new_family.log_predictive_table(family.cluster_statistics(labels), 0, 3)
+    terms = np.exp(np.column_stack([table, new_family.log_alone()]))
+    expected = np.log(terms @ [4 / 7.5, 2 / 7.5, 1.5 / 7.5])
+    np.testing.assert_allclose(_log_prediction(model, chain, family, new_family), expected)
+
+
+class TestContest:
+    """Who drops out, and when it is decided."""
+
+    def contest(self, *scores, handicaps=None):
+        contest = _Contest(np.zeros(len(scores)) if handicaps is None else np.array(handicaps))
+        for k, one in enumerate(scores):
+            contest.scores[k].append(np.asarray(one))
+        return contest
+
+    def test_who_is_clearly_behind_drops_out(self):
+        noise = np.resize([0.1, -0.1], 100)
+        contest = self.contest(noise, noise - 1, noise[::-1] + 0.01)
+        assert not contest.is_decided(precise=0.0)
+        assert contest.left == [0, 2]
+        assert contest.best() == 2
+
+    def test_a_handicap_decides_between_equals_but_drops_nobody(self):
+        same = np.resize([0.1, -0.1], 100)
+        contest = self.contest(same, same + 0.01, handicaps=[0.0, 0.5])
+        assert not contest.is_decided(precise=1.0)  # one part alone does not tell how fits vary
+        assert contest.best() == 0
+        for scores in contest.scores:
+            scores.append(same)
+        assert contest.is_decided(precise=1.0)
+        assert contest.in_words(["full", "diagonal"]).endswith(
+            "full 0.00; diagonal 0.01 (not enough for what depends on axes)"
+        )
+
+    def test_one_that_dropped_out_is_compared_on_the_rows_that_it_had(self):
+        contest = self.contest([-1.0, -1.0, -1.0], [-2.0, -2.0, -2.1])
+        assert contest.is_decided(precise=0.0)
+        contest.scores[0].append(np.array([-9.0, -9.0, -9.0]))  # harder rows
+        assert contest.best() == 0
+        assert contest.in_words(["full", "diagonal"]).endswith("full -5.00; diagonal -6.03")
