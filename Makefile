@@ -3,7 +3,7 @@
 #
 #   make demo            build, install and run `mixwood demo`
 #   make test            lint, types, tests, doctests
-#   make test-long       the long statistical runs, with fresh printed seeds
+#   make test-long       the long statistical runs, with fresh printed seeds (SHARE=0.1: a tenth)
 #   make test-minimums   tests with the oldest versions of other packages that are declared
 #   make test-sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make fuzz            odd arguments and damaged files, for FUZZ_SECONDS and FUZZ_EXAMPLES
@@ -58,8 +58,11 @@ test-arviz: $(VENV)/.installed $(VENV)/.test
 	$(PYTEST) -n auto tests/unit/posterior/test_arviz.py tests/unit/posterior/test_summary.py tests/unit/posterior/test_posterior.py \
 	  tests/unit/store/test_save.py tests/unit/sampling/test_sample.py
 
+# All of them take some five hours of two cores; SHARE=0.1 runs a tenth, drawn by LONG_SEED.
+SHARE ?= 1
+LONG_SEED ?= $(shell date +%s)
 test-long: $(VENV)/.installed $(VENV)/.test
-	$(PYTEST) -n auto -m long -rP tests
+	MIXWOOD_LONG_SHARE=$(SHARE) MIXWOOD_LONG_SEED=$(LONG_SEED) $(PYTEST) -n auto -m long -rP tests
 
 test-minimums:
 	.ci/minimums $(PYTHON)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -131,8 +133,11 @@ def prior(request):
     return PRIORS[request.param]
 
 
-def pytest_collection_modifyitems(items):
-    """Leave two of three pairs of a family and a prior to the long runs; each has its turn."""
+def pytest_collection_modifyitems(config, items):
+    """Leave two of three pairs of a family and a prior to the long runs; each has its turn.
+
+    All long runs take hours: with MIXWOOD_LONG_SHARE some do, which, MIXWOOD_LONG_SEED decides.
+    """
     for item in items:
         pair = [
             list(names).index(item.callspec.params[fixture])
@@ -145,3 +150,15 @@ def pytest_collection_modifyitems(items):
         ]
         if len(pair) == 2 and sum(pair) % 3 > 0:
             item.add_marker(pytest.mark.long)
+    share, seed = (
+        float(os.environ.get("MIXWOOD_LONG_SHARE", 1)),
+        os.environ.get("MIXWOOD_LONG_SEED"),
+    )
+    waiting = [
+        item
+        for item in items
+        if item.get_closest_marker("long") and seed_of(f"{seed} {item.nodeid}") >= share * 2**56
+    ]
+    if waiting:
+        config.hook.pytest_deselected(items=waiting)
+        items[:] = [item for item in items if item not in waiting]
