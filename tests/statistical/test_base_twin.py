@@ -122,6 +122,14 @@ def test_each_step_alone_leaves_the_joint_law(step, likelihood, seed):
     assert result.passed(), result
 
 
+def test_some_of_the_rows_may_wait(monkeypatch, seed):
+    monkeypatch.setattr("mixwood.reference.base.gaussian.MOST_ROWS", 1)
+    result = base_update_test(
+        LOOSE, ALONE, replicates=200, applications=4, seed=seed, update=one_step("move_shape")
+    )
+    assert result.passed(), result
+
+
 @pytest.mark.parametrize(
     "likelihood",
     [

@@ -3,8 +3,8 @@
 // 1. ln nu' by slice, of sum_k log P(X_k) and its hyperprior; ln r likewise, or where r is tied to
 //    Omega the factor by which it differs;
 // 2. the size of Omega by slice: Omega -> e^l Omega has Jacobian e^(l d(d+1)/2);
-// 3. Omega row by row. With Lambda_k ~ Wishart(nu + n_k, Psi_k^-1), drawn for every cluster and
-//    then forgotten, and r aside, Omega is Wishart with
+// 3. Omega row by row, at most eight of them in turn. With Lambda_k ~ Wishart(nu + n_k, Psi_k^-1),
+//    drawn for every cluster and then forgotten, and r aside, Omega is Wishart with
 //
 //      density |Omega|^a exp(-tr(G Omega)/2),  a = (degrees + K nu - d - 1)/2,
 //      G = degrees R^-1/fraction + nu' sum_k Lambda_k,
@@ -19,6 +19,7 @@
 //    columns with ties.)
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -91,6 +92,22 @@ class GaussianBaseUpdate {
 
   BaseMoves operator()(Stream& random) {
     BaseMoves moves;
+    move_numbers(random);
+    move_size(random);
+    if (d_ > 1) move_rows(random, moves);
+    return moves;
+  }
+
+  const std::vector<double>& base() {
+    double* entry = base_.data();
+    for (int j = 0; j < d_; ++j)
+      for (int i = j; i < d_; ++i) *entry++ = omega_[j * d_ + i];
+    *entry = log_nu_;
+    return base_;
+  }
+
+ private:
+  void move_numbers(Stream& random) {
     if (hyper_.nu.is_random()) {
       log_nu_ = slice_coordinate(
           log_nu_, 2.0, hyper_.nu,
@@ -106,20 +123,10 @@ class GaussianBaseUpdate {
           [&](double x) { return log_likelihood(log_nu_, offset + x, 0); }, random);
       follow_width();
     }
-    move_size(random);
-    if (d_ > 1) move_rows(random, moves);
-    return moves;
   }
 
-  const std::vector<double>& base() {
-    double* entry = base_.data();
-    for (int j = 0; j < d_; ++j)
-      for (int i = j; i < d_; ++i) *entry++ = omega_[j * d_ + i];
-    *entry = log_nu_;
-    return base_;
-  }
-
- private:
+  // How many rows of Omega move at most, from one drawn at random: all would take d^4 steps.
+  static constexpr int most_rows = 8;
   static constexpr double never = -std::numeric_limits<double>::infinity();
 
   std::size_t square() const { return static_cast<std::size_t>(d_) * d_; }
@@ -209,8 +216,12 @@ class GaussianBaseUpdate {
     for (double& entry : floors_[1].matrix) entry *= std::exp(-log_nu_);
     draw_precisions(random);
     const double shape = 0.5 * (hyper_.degrees + count() * nu() - d_ - 1) + 1;
-    for (int j = 0; j < d_; ++j)
+    const int rows = std::min(d_, most_rows);
+    const auto first = rows < d_ ? static_cast<int>(random.below(d_)) : 0;
+    for (int k = 0; k < rows; ++k) {
+      const int j = (first + k) % d_;
       if (load_row(j)) move_row(j, shape, random, moves);
+    }
   }
 
   // G, and xbar' Lambda xbar of every cluster.

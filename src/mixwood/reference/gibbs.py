@@ -24,6 +24,9 @@ from mixwood.reference.random import Stream
 
 __all__ = ["GibbsChain"]
 
+#: A base measure of more numbers moves in a share of the iterations only.
+FEW_NUMBERS, SHARE_OF_UPDATES = 40, 0.25
+
 
 class GibbsChain:
     """A chain of partitions and parameters.
@@ -138,7 +141,9 @@ class GibbsChain:
         for i in self.latent_rows:
             self.redraw(i)
         update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
-        self.family.update_base(self.stats, self.stream)
+        base = self.family.base
+        if len(base) <= FEW_NUMBERS or self.stream.uniform() < SHARE_OF_UPDATES:
+            self.family.update_base(self.stats, self.stream)
 
     def _rows_to_visit(self) -> IntArray:
         if not self.subset:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Clusters", "GaussianBase", "Scale"]
 
+#: How many rows of Omega move at most in an update.
+MOST_ROWS = 8
+
 
 class Clusters(NamedTuple):
     """Statistics of K clusters, about the prior mean and in units of all rows."""
@@ -208,7 +211,7 @@ class GaussianBase(LearnedBase["Moments"]):
 
         Given ``Lambda_k ~ Wishart(nu + n_k, Psi_k^-1)``, ``Omega`` has a density proportional to
         ``|Omega|^a exp(-tr(G Omega)/2)`` above the floors, times that of the centres where r
-        moves with it. In row j, ``s = Omega_jj - w' B^-1 w`` and ``w`` are Gamma and normal.
+        moves with it. At most `MOST_ROWS` rows move, from one drawn at random. In row j, ``s = Omega_jj - w' B^-1 w`` and ``w`` are Gamma and normal.
         """
         precisions = self._draw_precisions(c, scale, stream)
         q = np.einsum("ki,kij,kj->k", c.mean, precisions, c.mean)
@@ -221,7 +224,9 @@ class GaussianBase(LearnedBase["Moments"]):
             return self.log_centres(self.r(scale._replace(omega=omega)), c.n, q)
 
         omega = scale.omega
-        for j in range(self.d):
+        rows = min(self.d, MOST_ROWS)
+        first = stream.below(self.d) if rows < self.d else 0
+        for j in ((first + k) % self.d for k in range(rows)):
             omega = self._move_row(j, omega, G, a, self.floors(scale), log_centres, stream)
         return scale._replace(omega=omega)
 
