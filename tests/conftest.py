@@ -150,15 +150,13 @@ def pytest_collection_modifyitems(config, items):
         ]
         if len(pair) == 2 and sum(pair) % 3 > 0:
             item.add_marker(pytest.mark.long)
-    share, seed = (
-        float(os.environ.get("MIXWOOD_LONG_SHARE", 1)),
-        os.environ.get("MIXWOOD_LONG_SEED"),
-    )
-    waiting = [
+    share = float(os.environ.get("MIXWOOD_LONG_SHARE", 1))
+    seed = os.environ.get("MIXWOOD_LONG_SEED")
+    waiting = {
         item
         for item in items
         if item.get_closest_marker("long") and seed_of(f"{seed} {item.nodeid}") >= share * 2**56
-    ]
+    }
     if waiting:
-        config.hook.pytest_deselected(items=waiting)
+        config.hook.pytest_deselected(items=list(waiting))
         items[:] = [item for item in items if item not in waiting]

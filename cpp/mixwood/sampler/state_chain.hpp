@@ -135,7 +135,8 @@ class StateChain : public AnyChain {
       if (latents_)
         follow_latent((*latents_)(state_, *family_, row_visits(), random_, latent_report_));
     parameters_(state_.prior, state_.partition, random_, parameter_report_);
-    if (base_size() <= few_numbers || random_.uniform() < share_of_updates) update_base();
+    const bool takes_long = base_size() > few_numbers && n_rows() >= many_rows;
+    if (!takes_long || random_.uniform() < share_of_updates) update_base();
     const auto& partition = state_.partition;
     const bool many_holes = 4 * partition.n_slots() > 5 * partition.n_clusters() + 64;
     if (++since_rebuild_ == iterations_between_rebuilds || many_holes) {
@@ -145,9 +146,11 @@ class StateChain : public AnyChain {
   }
 
   static constexpr int iterations_between_rebuilds = 64;
-  // A base measure of more than these takes long to move, and much with it that was kept: it moves
-  // in a share of the iterations, by chance, whatever the state.
+  // A base measure of more than these takes long to move, compared with an iteration that visits a
+  // part of many rows, which say much about it: it moves in a share of the iterations, by chance,
+  // whatever the state.
   static constexpr int few_numbers = 40;
+  static constexpr int many_rows = 5000;
   static constexpr double share_of_updates = 0.25;
 
   // What every such chain has; the derived ones add theirs.

@@ -24,8 +24,8 @@ from mixwood.reference.random import Stream
 
 __all__ = ["GibbsChain"]
 
-#: A base measure of more numbers moves in a share of the iterations only.
-FEW_NUMBERS, SHARE_OF_UPDATES = 40, 0.25
+#: With many rows, a base measure of more than a few numbers moves in a share of the iterations.
+FEW_NUMBERS, MANY_ROWS, SHARE_OF_UPDATES = 40, 5000, 0.25
 
 
 class GibbsChain:
@@ -141,8 +141,8 @@ class GibbsChain:
         for i in self.latent_rows:
             self.redraw(i)
         update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
-        base = self.family.base
-        if len(base) <= FEW_NUMBERS or self.stream.uniform() < SHARE_OF_UPDATES:
+        takes_long = len(self.family.base) > FEW_NUMBERS and len(self.X) >= MANY_ROWS
+        if not takes_long or self.stream.uniform() < SHARE_OF_UPDATES:
             self.family.update_base(self.stats, self.stream)
 
     def _rows_to_visit(self) -> IntArray:

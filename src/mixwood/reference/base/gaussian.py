@@ -211,7 +211,8 @@ class GaussianBase(LearnedBase["Moments"]):
 
         Given ``Lambda_k ~ Wishart(nu + n_k, Psi_k^-1)``, ``Omega`` has a density proportional to
         ``|Omega|^a exp(-tr(G Omega)/2)`` above the floors, times that of the centres where r
-        moves with it. At most `MOST_ROWS` rows move, from one drawn at random. In row j, ``s = Omega_jj - w' B^-1 w`` and ``w`` are Gamma and normal.
+        moves with it. At most `MOST_ROWS` rows move, from one drawn at random. In row j,
+        ``s = Omega_jj - w' B^-1 w`` and ``w`` are Gamma and normal.
         """
         precisions = self._draw_precisions(c, scale, stream)
         q = np.einsum("ki,kij,kj->k", c.mean, precisions, c.mean)
