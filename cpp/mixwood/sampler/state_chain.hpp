@@ -135,8 +135,7 @@ class StateChain : public AnyChain {
       if (latents_)
         follow_latent((*latents_)(state_, *family_, row_visits(), random_, latent_report_));
     parameters_(state_.prior, state_.partition, random_, parameter_report_);
-    const bool takes_long = base_size() > few_numbers && n_rows() >= many_rows;
-    if (!takes_long || random_.uniform() < share_of_updates) update_base();
+    if (!base_takes_long() || random_.uniform() < share_of_updates) update_base();
     const auto& partition = state_.partition;
     const bool many_holes = 4 * partition.n_slots() > 5 * partition.n_clusters() + 64;
     if (++since_rebuild_ == iterations_between_rebuilds || many_holes) {
@@ -146,9 +145,15 @@ class StateChain : public AnyChain {
   }
 
   static constexpr int iterations_between_rebuilds = 64;
-  // A base measure of more than these takes long to move, compared with an iteration that visits a
-  // part of many rows, which say much about it: it moves in a share of the iterations, by chance,
-  // whatever the state.
+  // A base measure of many numbers takes long to move, compared with an iteration that visits a
+  // part of many rows, which say much about it; so does one number for many words, on which all
+  // that is kept of clusters depends. They move in a share of the iterations, by chance, whatever
+  // the state.
+  bool base_takes_long() const {
+    return base_size() == 1 ? family_->statistic_size() >= many_words
+                            : base_size() > few_numbers && n_rows() >= many_rows;
+  }
+  static constexpr int many_words = 1000;
   static constexpr int few_numbers = 40;
   static constexpr int many_rows = 5000;
   static constexpr double share_of_updates = 0.25;

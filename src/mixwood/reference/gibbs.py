@@ -24,8 +24,9 @@ from mixwood.reference.random import Stream
 
 __all__ = ["GibbsChain"]
 
-#: With many rows, a base measure of more than a few numbers moves in a share of the iterations.
-FEW_NUMBERS, MANY_ROWS, SHARE_OF_UPDATES = 40, 5000, 0.25
+#: With many rows, a base measure of more than a few numbers moves in a share of the iterations; and
+#: so does a single one for many words.
+FEW_NUMBERS, MANY_ROWS, MANY_WORDS, SHARE_OF_UPDATES = 40, 5000, 1000, 0.25
 
 
 class GibbsChain:
@@ -141,7 +142,10 @@ class GibbsChain:
         for i in self.latent_rows:
             self.redraw(i)
         update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
-        takes_long = len(self.family.base) > FEW_NUMBERS and len(self.X) >= MANY_ROWS
+        numbers, (rows, columns) = len(self.family.base), self.X.shape
+        takes_long = (
+            columns >= MANY_WORDS if numbers == 1 else numbers > FEW_NUMBERS and rows >= MANY_ROWS
+        )
         if not takes_long or self.stream.uniform() < SHARE_OF_UPDATES:
             self.family.update_base(self.stats, self.stream)
 
