@@ -72,7 +72,7 @@ def ties():
     shared, own = figure.subplots(1, 2, sharey=True)
     omega = np.geomspace(0.002, 2, 200)
     shared.plot(omega, -np.log(2 * np.pi * omega) / 2, color=COLOURS[0])
-    _floor(shared, 1 / (2 * np.pi), 0)
+    _floor(shared, 1 / np.pi, 0)
     shared.set(title="clusters share a variance", xlabel="omega / step$^2$")
     shared.set_ylabel("gain of each row, nats")
     psi, excess, variance = np.geomspace(0.02, 60, 200), 5.0, 100.0  # of the data, over step^2
@@ -81,7 +81,7 @@ def ties():
         log_density = -m / 2 * np.log(np.pi * psi) + gammaln((nu + m) / 2) - gammaln(nu / 2)
         log_density += np.log(r / (r + m)) / 2
         own.plot(psi, log_density / m, color=COLOURS[k], label=f"{m} rows per value")
-        _floor(own, m / (2 * np.pi * np.e), k)
+        _floor(own, m / (2 * np.pi), k)
     own.set(title="each cluster has its own", xlabel="psi / step$^2$")
     own.legend(framealpha=1, edgecolor="none", loc="upper right")
     for ax in (shared, own):

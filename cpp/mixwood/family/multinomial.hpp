@@ -197,10 +197,8 @@ class Multinomial {
   }
   double compute_alone(int i) const {
     double gain = 0;
-    for (auto t = starts_[i]; t < starts_[i + 1]; ++t) gain += log_gamma(beta_ + counts_[t]);
-    const double distinct = static_cast<double>(starts_[i + 1] - starts_[i]);
-    return gain - distinct * log_gamma(beta_) + log_gamma(prior_total()) -
-           log_gamma(prior_total() + row_totals_[i]);
+    for (auto t = starts_[i]; t < starts_[i + 1]; ++t) gain += log_gain(counts_[t]);
+    return gain + log_gamma(prior_total()) - log_gamma(prior_total() + row_totals_[i]);
   }
 
   std::span<const std::int32_t> part(std::span<const std::int32_t> values, int i) const {
@@ -288,12 +286,16 @@ class Multinomial::Clusters {
 
   void take_base(std::span<const int> slots) {
     product_budget_ = std::min(family_.product_budget(largest_assigned_), family_.product_budget());
-    std::vector<double> s(static_cast<std::size_t>(family_.statistic_size()));
     for (const int slot : slots) {
-      read(slot, s.data());
       set_total(slot, totals_[slot]);
-      log_marginals_[slot] = family_.log_marginal(s.data());
+      log_marginals_[slot] =
+          log_gamma(family_.prior_total()) - log_gamma(family_.prior_total() + totals_[slot]);
     }
+    // Word by word, as they are stored: cluster by cluster every count would be a miss in cache.
+    for (int v = 0; v < family_.width(); ++v)
+      for (const int slot : slots)
+        if (const std::int32_t count = table_[at(v, slot)]; count > 0)
+          log_marginals_[slot] += family_.log_gain(count);
   }
 
   double log_marginal(int slot) const { return log_marginals_[slot]; }
