@@ -9,5 +9,6 @@ void bind_families(nanobind::module_& m);
 void bind_chain(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_estimates(nanobind::module_& m);
+void bind_interrupt(nanobind::module_& m);
 
 }  // namespace mixwood::bindings

@@ -288,7 +288,8 @@ void bind_chain(nb::module_& m) {
            "Run until all draws are written, the seconds are over or stop() was called; return "
            "the iterations done. The arrays hold the draws from number `first` on.")
       .def(
-          "stop", [](Chain& c) { c.chain().stop(); }, "End the run soon; safe from any thread.")
+          "stop", [](Chain& c) { c.chain().stop(); },
+          "End the run soon; safe from any thread. Chains made under one Interrupt stop together.")
       .def(
           "freeze",
           [](Chain& c) {
@@ -336,7 +337,10 @@ void bind_chain(nb::module_& m) {
           "iterate",
           [](Chain& c, std::int64_t count) {
             nb::gil_scoped_release released;
-            for (std::int64_t i = 0; i < count; ++i) c.chain().iterate();
+            for (std::int64_t i = 0; i < count; ++i) {
+              Interrupt::of_thread().tick(0);
+              c.chain().iterate();
+            }
           },
           nb::arg("count") = 1, "Run some iterations and keep nothing.")
       .def("replicate", &Chain::replicate, nb::arg("labels"), nb::arg("log_u"),
@@ -350,6 +354,9 @@ void bind_chain(nb::module_& m) {
            "The whole state as bytes, the random stream apart, which is the caller's.")
       .def("load_state", &Chain::load_state, nb::arg("state"),
            "Put the chain into a saved state; ValueError if it is none of a chain like this one.")
+      .def_prop_ro(
+          "is_cut", [](Chain& c) { return c.chain().is_cut(); },
+          "Whether run() was stopped within an iteration: the chain cannot go on.")
       .def_prop_ro("iterations", [](Chain& c) { return c.chain().iterations(); })
       .def_prop_ro("n_clusters", [](Chain& c) { return c.chain().n_clusters(); })
       .def(

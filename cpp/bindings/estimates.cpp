@@ -17,6 +17,7 @@
 #include "mixwood/estimate/loss.hpp"
 #include "mixwood/estimate/search.hpp"
 #include "mixwood/estimate/similarity.hpp"
+#include "mixwood/interrupt.hpp"
 
 namespace mixwood::bindings {
 
@@ -123,7 +124,10 @@ Result<double> losses(Draws labels, Labels candidate, Labels sizes, const std::s
     nb::gil_scoped_release released;
     const LossTable table(kind, rows);
     LossFrom from(as_span(candidate), table);
-    for (std::size_t d = 0; d < draws; ++d) values[d] = from.to(as_span(labels).subspan(d * n, n));
+    for (std::size_t d = 0; d < draws; ++d) {
+      Interrupt::of_thread().tick(0);
+      values[d] = from.to(as_span(labels).subspan(d * n, n));
+    }
   }
   return to_numpy(std::move(values), {draws});
 }

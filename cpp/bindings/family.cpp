@@ -10,6 +10,7 @@
 #include "mixwood/family/erased_of.hpp"
 #include "mixwood/family/leaves.hpp"
 #include "mixwood/family/predictive_table.hpp"
+#include "mixwood/interrupt.hpp"
 
 namespace mixwood::bindings {
 
@@ -70,6 +71,7 @@ Result<double> log_predictive_table(const AnyFamily& family, const Statistics& s
   std::vector<double> table(rows * count);
   {
     nb::gil_scoped_release released;
+    Interrupt::of_thread().tick(0);
     if (!table.empty())
       predictive_table(family.erased(), as_span(statistics), static_cast<int>(first),
                        static_cast<int>(end), table.data());

@@ -12,6 +12,7 @@
 
 #include "any_family.hpp"
 #include "bindings.hpp"
+#include "mixwood/interrupt.hpp"
 #include "mixwood/tree/bhc.hpp"
 #include "mixwood/tree/collapse.hpp"
 #include "mixwood/tree/export.hpp"
@@ -49,7 +50,10 @@ class GrowingForest {
   }
   void agglomerate(std::span<const std::int64_t> rows) {
     std::vector<int> leaves;
-    for (const std::int64_t row : rows) leaves.push_back(leaf(row));
+    for (const std::int64_t row : rows) {
+      Interrupt::of_thread().tick();
+      leaves.push_back(leaf(row));
+    }
     for (const int root : GreedyClustering(forest_, order_)(leaves, true)) forest_.add_tree(root);
   }
   void join_trees() { join_near_trees(forest_, growth_); }

@@ -3,6 +3,7 @@
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of mixwood.";
+  mixwood::bindings::bind_interrupt(m);
   mixwood::bindings::bind_families(m);
   mixwood::bindings::bind_chain(m);
   mixwood::bindings::bind_forest(m);

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
 
 #include "mixwood/archive.hpp"
+#include "mixwood/interrupt.hpp"
 #include "mixwood/move/report.hpp"
 #include "mixwood/prior/prior.hpp"
 #include "mixwood/tree/shape.hpp"
@@ -82,7 +84,7 @@ class AnyChain {
   // The whole state as bytes, between two iterations: a chain that loads them continues with
   // the same draws, number for number (its random stream apart, which is the caller's).
   std::vector<char> save_state() {
-    if (stop_) throw std::logic_error("the chain was stopped within an iteration");
+    if (cut_) throw std::logic_error("the chain was stopped within an iteration");
     Writer a;
     a.mark(state_format);
     a.value(byte_order);
@@ -106,7 +108,7 @@ class AnyChain {
     // Looser than for tests: it must not refuse what a long run has come to.
     check(1e-3);
     a.require(std::isfinite(log_joint()), "its joint is not finite");
-    stop_ = false;
+    cut_ = false;
   }
 
   // Runs until the plan is done, `seconds` have passed or `stop` was called; returns the
@@ -114,10 +116,16 @@ class AnyChain {
   std::int64_t run(const Plan& plan, const Sink& sink, double seconds) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-    while (iterations_ < plan.warmup + plan.draws * plan.thin) {
-      if (iterations_ == plan.warmup) freeze();
-      iterate();
-      if (stop_) break;  // the iteration may have been cut short: it does not count
+    const Interrupt::Scope here(interrupt_);  // whoever calls: `stop` ends trees that grow, too
+    while (!stop_ && iterations_ < plan.warmup + plan.draws * plan.thin) {
+      try {
+        if (iterations_ == plan.warmup) freeze();
+        iterate();
+        cut_ = cut_ || stop_;  // perhaps: it does not count
+      } catch (const Interrupted&) {
+        cut_ = true;
+      }
+      if (cut_) break;
       ++iterations_;
       const std::int64_t kept = iterations_ - plan.warmup;
       const std::int64_t draw = kept / plan.thin - 1;
@@ -127,7 +135,10 @@ class AnyChain {
     return iterations_;
   }
 
-  void stop() { stop_ = true; }
+  // Ends whatever is done under the same `Interrupt`, other chains too.
+  void stop() { interrupt_->stop(); }
+  // Whether an iteration was stopped halfway: then the chain cannot go on.
+  bool is_cut() const { return cut_; }
   std::int64_t iterations() const { return iterations_; }
 
  protected:
@@ -135,7 +146,9 @@ class AnyChain {
   virtual void save(Writer& a) = 0;
   virtual void load(Reader& a) = 0;
 
-  std::atomic<bool> stop_ = false;
+  // That of the work which the chain was made for.
+  const std::shared_ptr<Interrupt> interrupt_ = Interrupt::given_or_new();
+  const std::atomic<bool>& stop_ = interrupt_->stopped();
 
  private:
   void record(const Sink& sink, std::int64_t draw) {
@@ -153,6 +166,7 @@ class AnyChain {
   static constexpr std::int32_t byte_order = 0x01020304;
 
   std::int64_t iterations_ = 0;
+  bool cut_ = false;
 };
 
 }  // namespace mixwood

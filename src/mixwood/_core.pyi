@@ -7,6 +7,27 @@ import numpy
 from numpy.typing import NDArray
 
 
+class Interrupted(Exception):
+    pass
+
+class Interrupt:
+    """
+    Stops work, and counts the rows put in. In force in every thread that enters it with `with`, and for all later work of the chains that are made there.
+    """
+
+    def __init__(self) -> None: ...
+
+    def stop(self) -> None:
+        """End the work soon, with Interrupted; safe from any thread."""
+
+    @property
+    def done(self) -> int:
+        """How many rows were put in."""
+
+    def __enter__(self) -> Interrupt: ...
+
+    def __exit__(self, kind: object | None, error: object | None, traceback: object | None) -> None: ...
+
 class Family:
     """A conjugate family over the rows of a data set."""
 
@@ -153,7 +174,9 @@ class Chain:
         """
 
     def stop(self) -> None:
-        """End the run soon; safe from any thread."""
+        """
+        End the run soon; safe from any thread. Chains made under one Interrupt stop together.
+        """
 
     def freeze(self) -> None:
         """End the warm-up: what the sampler has learned stays as it is."""
@@ -218,6 +241,10 @@ class Chain:
         """
         Put the chain into a saved state; ValueError if it is none of a chain like this one.
         """
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether run() was stopped within an iteration: the chain cannot go on."""
 
     @property
     def iterations(self) -> int: ...

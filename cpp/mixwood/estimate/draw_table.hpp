@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "mixwood/interrupt.hpp"
+
 namespace mixwood {
 
 class DrawTable {
@@ -18,6 +20,7 @@ class DrawTable {
     const std::size_t draws = weights_.size();
     std::uint32_t first = 0;
     for (std::size_t d = 0; d < draws; ++d) {
+      Interrupt::of_thread().tick(0);
       const auto row = labels.subspan(d * items, items);
       const std::size_t k = static_cast<std::size_t>(std::ranges::max(row)) + 1;
       sizes_.resize(first + k);

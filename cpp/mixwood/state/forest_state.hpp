@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mixwood/interrupt.hpp"
 #include "mixwood/state/state.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/forest_archive.hpp"
@@ -37,6 +38,7 @@ struct ForestState : State<ErasedFamily> {
   void grow() {
     forest = Forest(shared_, this->prior);
     for (int row = 0; row < this->partition.n_rows(); ++row) {
+      Interrupt::of_thread().tick();
       const int leaf = forest.make_leaf(row);
       const int position = this->partition.position(this->partition.slot_of(row));
       if (position == static_cast<int>(forest.trees().size()))

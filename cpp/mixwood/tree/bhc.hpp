@@ -16,6 +16,7 @@
 #include <limits>
 #include <vector>
 
+#include "mixwood/interrupt.hpp"
 #include "mixwood/tree/forest.hpp"
 
 namespace mixwood {
@@ -30,8 +31,14 @@ class GreedyClustering {
   // Joins the roots, none of them in the forest's list, until one is left, or until every d
   // exceeds 1 if `stop_at_one` says so. Returns the roots that remain, oldest first.
   std::vector<int> operator()(const std::vector<int>& roots, bool stop_at_one) {
-    for (const int root : roots) add(root);
+    // Only growth is interrupted: who joins all to one root takes that back again.
+    Interrupt& interrupt = Interrupt::of_thread();
+    for (const int root : roots) {
+      if (stop_at_one) interrupt.tick(0);
+      add(root);
+    }
     while (alive_.size() > 1) {
+      if (stop_at_one) interrupt.tick(0);
       const auto [newer, older, distance] = closest();
       if (stop_at_one && distance > 0) break;
       const int a = candidates_[older].node, b = candidates_[newer].node;

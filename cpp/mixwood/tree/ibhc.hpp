@@ -21,6 +21,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mixwood/interrupt.hpp"
 #include "mixwood/tree/bhc.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/index.hpp"
@@ -42,11 +43,12 @@ class IncrementalClustering {
       : forest_(forest), rule_(rule), search_(search), index_(forest) {}
 
   void insert(int item) {
+    Interrupt::of_thread().tick();
     std::vector<int> waiting{item};
     int cuts = 0;
     for (std::size_t next = 0; next < waiting.size(); ++next) {
       if (cuts == most_cuts)
-        insert_on_top(waiting[next]);
+        hang_on_top(waiting[next]);
       else if (const int joint = put(waiting[next]); joint != Arena::none)
         cuts += cut_above(joint, waiting);
     }
@@ -54,14 +56,13 @@ class IncrementalClustering {
 
   // The paper's bad start: on top of the nearest tree, wherever that is, and never cut.
   void insert_on_top(int item) {
-    const Nearest nearest = nearest_tree(item);
-    if (nearest.log_dissimilarity > 0) return add_tree(item);
-    path_.clear();
-    hang_beside(nearest.root, nearest.root, item, nearest.log_marginal);
+    Interrupt::of_thread().tick();
+    hang_on_top(item);
   }
 
   // Joins a tree to its nearest, if log d is at most that; says whether.
   bool join_nearest(int root, double largest) {
+    Interrupt::of_thread().tick(0);
     forest_.remove_tree(root);
     index_.removed(root);
     const Nearest nearest = nearest_tree(root);
@@ -124,6 +125,13 @@ class IncrementalClustering {
     const int joint = forest_.hang_beside(node, item, log_marginal, path_);
     index_.grown(root, node == root ? joint : root);
     return joint;
+  }
+
+  void hang_on_top(int item) {
+    const Nearest nearest = nearest_tree(item);
+    if (nearest.log_dissimilarity > 0) return add_tree(item);
+    path_.clear();
+    hang_beside(nearest.root, nearest.root, item, nearest.log_marginal);
   }
 
   // Steps 1 and 2. Returns the node above the item, none if it is a tree of its own.

@@ -11,10 +11,14 @@ from typing import Any, TypeVar
 
 from mixwood._support.checks import whole_number
 
-__all__ = ["in_threads", "processors", "thread_count", "wait_for"]
+__all__ = ["OutOfTimeError", "in_threads", "processors", "thread_count", "wait_for"]
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+
+
+class OutOfTimeError(Exception):
+    """The time was over before the work was done."""
 
 
 def processors() -> int:
@@ -38,6 +42,9 @@ def in_threads(
     given: Iterable[Given],
     n_jobs: int | None = None,
     stop: Callable[[], None] | None = None,
+    *,
+    until: float = math.inf,
+    look: Callable[[], None] | None = None,
 ) -> list[Made]:
     """Return ``[work(x) for x in given]``, some of them at once.
 
@@ -51,6 +58,15 @@ def in_threads(
         How many threads; as many as processors by default.
     stop : function, optional
         Called if the work is interrupted or fails, so that calls under way end soon.
+    until : float
+        When the work is stopped, by the monotonic clock.
+    look : function, optional
+        Called ten times per second while the work goes on: to show how far it is.
+
+    Raises
+    ------
+    OutOfTimeError
+        If the work was not done in time.
 
     Examples
     --------
@@ -60,7 +76,8 @@ def in_threads(
     with ThreadPoolExecutor(thread_count(n_jobs), thread_name_prefix="mixwood") as pool:
         try:  # the first are at work, and may be interrupted, before the last is handed over
             futures: list[Future[Made]] = [pool.submit(work, x) for x in given]
-            wait_for(set(futures))
+            if not wait_for(set(futures), until, look):
+                raise OutOfTimeError
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             if stop is not None:
@@ -69,12 +86,34 @@ def in_threads(
     return [future.result() for future in futures]
 
 
-def wait_for(running: set[Future[Any]], seconds: float = math.inf) -> None:
-    """Wait until all threads are done, or this long; raise what one of them raises."""
-    end = time.monotonic() + seconds
-    while running and time.monotonic() < end:
+def wait_for(
+    running: set[Future[Any]], until: float = math.inf, look: Callable[[], None] | None = None
+) -> bool:
+    """Wait until all threads are done, or until then; raise what one of them raises.
+
+    Parameters
+    ----------
+    running : set of Future
+        What is waited for.
+    until : float
+        When not to wait any longer, by the monotonic clock.
+    look : function, optional
+        Called ten times per second meanwhile.
+
+    Returns
+    -------
+    bool
+        Whether all are done.
+    """
+    while running:
+        left = until - time.monotonic()
+        if left <= 0:
+            return False
         # Not joined: in Python 3.11 a join that a signal interrupts forgets its thread.
         # The time-out lets signals through.
-        done, running = wait(running, timeout=0.1, return_when=FIRST_EXCEPTION)
+        done, running = wait(running, timeout=min(0.1, left), return_when=FIRST_EXCEPTION)
         for future in done:
             future.result()
+        if running and look is not None:
+            look()
+    return True

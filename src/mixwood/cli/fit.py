@@ -123,7 +123,7 @@ def fit(
     debug: options.Debug = False,
 ) -> None:
     """Cluster the rows of a file; write draws, log and report to a folder."""
-    from mixwood.cli.messages import plain_errors, warnings_to
+    from mixwood.cli.messages import ending_at_once, plain_errors, warnings_to
 
     with plain_errors(debug):
         import mixwood
@@ -131,11 +131,15 @@ def fit(
         from mixwood.cli.folder import RunFolder
         from mixwood.cli.labels import check_labels_file
         from mixwood.cli.running import OutputOptions, run_command
+        from mixwood.sampling.progress import say as show_progress
 
         target = _target(output, file, force)
         if labels is not None:
             check_labels_file(labels, file)
-        loaded = read(file, format_, header, words)
+        if not quiet:
+            show_progress(f"reading {'standard input' if file == '-' else file}")
+        with ending_at_once():  # nothing is kept yet
+            loaded = read(file, format_, header, words)
         remarks: list[str] = []
         with warnings_to(remarks.append):
             selection = select(loaded, columns or [], exclude or [], label)

@@ -16,7 +16,15 @@ from typing import Any
 
 import typer
 
-__all__ = ["InputError", "Interruption", "interruptible", "plain_errors", "say", "warnings_to"]
+__all__ = [
+    "InputError",
+    "Interruption",
+    "ending_at_once",
+    "interruptible",
+    "plain_errors",
+    "say",
+    "warnings_to",
+]
 
 
 class InputError(ValueError):
@@ -92,6 +100,16 @@ def interruptible() -> Iterator[Interruption]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process as SIGTERM does: Python would wait for a reader in C to return."""
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

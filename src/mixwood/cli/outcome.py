@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     from mixwood.posterior.posterior import Posterior
     from mixwood.report import Digest
 
-__all__ = ["as_json", "is_finished", "print_outcome", "resume_command"]
+__all__ = ["as_json", "is_finished", "print_outcome", "report_command", "resume_command"]
 
 
 def resume_command(folder: Path, draws: int | None = None) -> str:
     """Return the command that continues a run."""
     command = f"mixwood resume {shlex.quote(str(folder))}"
     return command if draws is None else f"{command} --draws {draws}"
+
+
+def report_command(folder: Path) -> str:
+    """Return the command that writes report and labels of a run."""
+    return f"mixwood report {shlex.quote(str(folder))}"
 
 
 def is_finished(posterior: Posterior) -> bool:

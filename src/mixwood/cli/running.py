@@ -12,7 +12,13 @@ import typer
 
 from mixwood._support.numbers import count
 from mixwood.cli.messages import interruptible, say, warnings_to
-from mixwood.cli.outcome import as_json, is_finished, print_outcome, resume_command
+from mixwood.cli.outcome import (
+    as_json,
+    is_finished,
+    print_outcome,
+    report_command,
+    resume_command,
+)
 
 if TYPE_CHECKING:
     from mixwood.cli.folder import RunFolder
@@ -58,7 +64,13 @@ def run_command(
             _tell_interruption(interruption.signal.name, posterior, folder, output)
             raise typer.Exit(interruption.exit_code)
         assert posterior is not None
-        finish(posterior, folder, output)
+        try:
+            finish(posterior, folder, output)
+        except KeyboardInterrupt:
+            name = "a key" if interruption.signal is None else interruption.signal.name
+            folder.warn(f"stopped by {name}: all draws are kept, but not all was written of them")
+            say(f"to write it: {report_command(folder.path)}")
+            raise typer.Exit(interruption.exit_code) from None
     return posterior
 
 
@@ -89,6 +101,7 @@ def finish(posterior: Posterior, folder: RunFolder, output: OutputOptions) -> No
 
     digest = Digest(posterior, folder.about(posterior.n_items))
     folder.record(repr(posterior))
+    folder.note("searching for the estimate")
     labels = folder.labels if folder.write_labels(digest.labels_csv) else None
     if output.labels is not None:
         labels = output.labels

@@ -77,7 +77,8 @@ class RunningChain:
         self._deadline = deadline
         before = sink.checkpoint
         self._began = began - (0.0 if before is None else before.seconds)
-        self._stopped = self._cut = False
+        self._stopped = False
+        self._per_iteration = 0.0  # seconds, in the last slice
         self._labels = np.empty((sink.label_rows, int(spec.moved.shape[0])), dtype=np.int32)
         self._values = room_for_scalars(sink.scalar_rows, spec.vectors)
         # The draws that the blocks begin with. What is in a block that is not full is written
@@ -107,7 +108,7 @@ class RunningChain:
 
     def stop(self) -> None:
         """End the chain at once, within an iteration; safe from any thread."""
-        self._stopped = self._cut = True
+        self._stopped = True
         self._chain.stop()
 
     def advance(self) -> None:
@@ -117,11 +118,14 @@ class RunningChain:
         seconds = SLICE_SECONDS
         if self._deadline is not None:
             seconds = min(seconds, self._deadline - time.monotonic())
-            if seconds <= 0:
+            # An iteration that would not end in time is not begun: cut short, it could not be
+            # continued.
+            if seconds <= 0 or self._deadline - time.monotonic() < self._per_iteration:
                 self._stopped = True
                 return
-        before = self.n_draws
+        before, iterations, began = self.n_draws, self.iterations, time.monotonic()
         self._run(seconds)
+        self._per_iteration = (time.monotonic() - began) / max(1, self.iterations - iterations)
         new = slice(before - self._first_scalar, self.n_draws - self._first_scalar)
         self._values["log_joint"][new] += self._log_constant
         self._write_full_blocks()
@@ -173,7 +177,7 @@ class RunningChain:
         if scalars > 0:
             values = {name: array[:scalars] for name, array in self._values.items()}
             self._sink.write_scalars(self._first_scalar, values)
-        self._sink.mark(self.n_draws, None if self._cut else self._checkpoint)
+        self._sink.mark(self.n_draws, None if self._chain.is_cut else self._checkpoint)
 
     def _checkpoint(self) -> Checkpoint:
         random: Any = self._stream.state

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood._support.threads import in_threads, thread_count, wait_for
+from mixwood._support.numbers import count
+from mixwood._support.threads import OutOfTimeError, thread_count, wait_for
 from mixwood._support.warn import warn
 from mixwood.core import bind_family, load_chain, make_chain
 from mixwood.run_spec import RunSpec
 from mixwood.sampling.chain import ChainResult, RunningChain
+from mixwood.sampling.interruptible import interruptibly
 from mixwood.sampling.progress import Progress
 from mixwood.sampling.sinks import MemorySink, Sink, memory_sinks
 from mixwood.sampling.starting_point import kept_together, starting_point
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Job", "run_in_folder", "run_in_memory"]
 
-#: How long an interrupted chain may take to come to the end of its iteration.
-PATIENCE = 3.0
+#: How long a chain may take to come to the end of its iteration, once it is to stop.
+PATIENCE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +67,10 @@ def run_in_folder(job: Job, numbers: Sequence[int], folder: Path) -> list[ChainR
     """Run chains of these numbers from where the folder has them; their draws go there."""
     if _foreign_backend():
         return [result for _, result in _on_joblib(job, numbers, folder)]
+    return _run_here(job, numbers, folder)
+
+
+def _run_here(job: Job, numbers: Sequence[int], folder: Path) -> list[ChainResult]:
     return _run_in_threads(job, numbers, lambda number: _open_store(job.spec, number, folder))
 
 
@@ -92,22 +99,11 @@ def _on_joblib(
 
 def _run_alone(job: Job, number: int, folder: Path | None) -> tuple[MemorySink | None, ChainResult]:
     """Run one chain in this process, its time limit counted from here."""
-    deadline = job.deadline()
-    family = bind_family(job.spec.explicit, job.spec.moved, job.spec.sampler)
-    memory = None
-    sink: Sink
-    if folder is None:
-        sink = memory = memory_sinks(job.spec, 1)[0]
-    else:
-        sink = _open_store(job.spec, number, folder)
-    chain = _start(job.spec, number, family, sink, deadline)
-    try:
-        while not chain.finished:
-            chain.advance()
-        chain.finish()
-    finally:
-        chain.close()
-    return memory, chain.result()
+    alone = replace(job, n_jobs=1, progress=False)
+    if folder is not None:
+        return None, _run_here(alone, [number], folder)[0]
+    sink = memory_sinks(job.spec, 1)[0]
+    return sink, _run_in_threads(alone, [number], lambda _: sink)[0]
 
 
 def _start(
@@ -172,8 +168,17 @@ def _run_in_threads(
         return chain
 
     try:
-        chains = in_threads(start, numbers, workers)  # some grow trees first
-        _run_in_slices(chains, job, numbers, workers)
+        chains = interruptibly(  # some grow trees first
+            start,
+            numbers,
+            workers,
+            what=f"growing the start of {count('chain', len(numbers))}",
+            shown=job.progress,
+            until=deadline,
+        )
+        _run_in_slices(chains, job, numbers, workers, deadline)
+    except OutOfTimeError:  # before all chains had started
+        return [ChainResult(0, {}) for _ in numbers]
     finally:
         for chain in started:
             chain.close()
@@ -181,7 +186,11 @@ def _run_in_threads(
 
 
 def _run_in_slices(
-    chains: Sequence[RunningChain], job: Job, numbers: Sequence[int], workers: int
+    chains: Sequence[RunningChain],
+    job: Job,
+    numbers: Sequence[int],
+    workers: int,
+    deadline: float | None,
 ) -> None:
     waiting: queue.PriorityQueue[tuple[int, int]] = queue.PriorityQueue()
     for k, chain in enumerate(chains):
@@ -202,25 +211,35 @@ def _run_in_slices(
                 else:
                     waiting.put((chains[k].iterations, k))
 
-        _run_to_the_end(work, workers, chains)
+        _run_to_the_end(work, workers, chains, math.inf if deadline is None else deadline)
 
 
-def _run_to_the_end(work: Callable[[], None], workers: int, chains: Sequence[RunningChain]) -> None:
-    """Let some threads work; whatever happens while they do, none is left running."""
+def _run_to_the_end(
+    work: Callable[[], None], workers: int, chains: Sequence[RunningChain], deadline: float
+) -> None:
+    """Let some threads work; whatever happens while they do, none is left running.
+
+    Chains end by themselves when the time is over, and after an interruption, with the iteration
+    that they are at. One that takes too long is cut.
+    """
     with ThreadPoolExecutor(workers, thread_name_prefix="mixwood") as pool:
         running = {pool.submit(work) for _ in range(workers)}
         try:
-            wait_for(running)
+            if not wait_for(running, deadline + PATIENCE):
+                _stop(chains)
         except KeyboardInterrupt:
             warn("interrupted: the chains end here", RuntimeWarning)
             for chain in chains:
                 chain.end()
             try:
-                wait_for(running, PATIENCE)
+                wait_for(running, time.monotonic() + PATIENCE)
             finally:  # in time, or interrupted once more
-                for chain in chains:
-                    chain.stop()
+                _stop(chains)
         except BaseException:
-            for chain in chains:
-                chain.stop()
+            _stop(chains)
             raise
+
+
+def _stop(chains: Sequence[RunningChain]) -> None:
+    for chain in chains:
+        chain.stop()

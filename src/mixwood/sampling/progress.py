@@ -1,7 +1,11 @@
-"""The progress bar: one line per chain, on a terminal or in a notebook, nothing elsewhere."""
+"""What is shown of progress, on a terminal or in a notebook and nowhere else.
+
+One line per chain, and before there are chains one line that says what is waited for.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -13,16 +17,60 @@ from mixwood._support.numbers import count, number
 if TYPE_CHECKING:
     from mixwood.run_spec import RunSpec
 
-__all__ = ["Progress", "say"]
+__all__ = ["Progress", "WaitingLine", "say"]
+
+
+def _console() -> Any:
+    """Return rich's console, or None where nothing is shown.
+
+    Rich is imported only where it may say that there is a terminal or a notebook.
+    """
+    if not (sys.stderr.isatty() or "IPython" in sys.modules or os.environ.get("FORCE_COLOR")):
+        return None
+    from rich.console import Console
+
+    console = Console(file=sys.stderr)
+    return console if console.is_terminal or console.is_jupyter else None
 
 
 def say(line: str) -> None:
     """Write a line where progress is shown, and nowhere else."""
-    from rich.console import Console
-
-    console = Console(file=sys.stderr)
-    if console.is_terminal or console.is_jupyter:
+    console = _console()
+    if console is not None:
         console.print(line, highlight=False)
+
+
+class WaitingLine(AbstractContextManager["WaitingLine"]):
+    """A line that says what is waited for, and is gone when that is over.
+
+    Nothing is shown, nor imported, before `tell` is called: short work stays silent.
+    """
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._status: Any = None
+
+    def tell(self, text: str) -> None:
+        """Show this text from now on."""
+        if not self._shown:
+            return
+        if self._status is not None:
+            self._status.update(text)
+            return
+        console = _console()
+        self._shown = console is not None
+        if console is not None:
+            self._status = console.status(text)
+            self._status.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
 
 
 class Progress(AbstractContextManager["Progress"]):
@@ -32,16 +80,13 @@ class Progress(AbstractContextManager["Progress"]):
         self._spec = spec
         self._numbers = numbers
         self._bar: Any = None
-        if not shown:
+        console = _console() if shown else None
+        if console is None:
             return
         # Imported only when something is shown.
-        from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        console = Console(file=sys.stderr)
-        if not (console.is_terminal or console.is_jupyter):
-            return
         self._bar = Bar(
             TextColumn("{task.description}"),
             BarColumn(),

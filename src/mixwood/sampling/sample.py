@@ -14,7 +14,7 @@ from mixwood._support.labels import one_array
 from mixwood._support.memory import available_bytes
 from mixwood._support.numbers import count, memory, number
 from mixwood._support.seeding import seed_sequence
-from mixwood._support.threads import thread_count
+from mixwood._support.threads import OutOfTimeError, thread_count
 from mixwood._support.types import FloatArray
 from mixwood._support.versions import versions
 from mixwood.core import bind_family
@@ -31,6 +31,7 @@ from mixwood.run_spec import MOST_CHAINS, RunInformation, RunSpec
 from mixwood.samplers import Sampler, Tree, as_sampler
 from mixwood.sampling.executor import Job, run_in_memory
 from mixwood.sampling.initial_partition import checked_init
+from mixwood.sampling.interruptible import interruptibly
 from mixwood.sampling.progress import say
 from mixwood.sampling.stored import begin, warn_or_refuse
 from mixwood.sampling.structure import best_structure
@@ -84,7 +85,8 @@ def sample(
     thin : int
         Iterations from one kept draw to the next.
     max_seconds : float, optional
-        Stop after this long; all chains are cut to the shortest.
+        Stop after this long, the choice of a structure and the start included; all chains are cut
+        to the shortest. RuntimeError if there is no draw of each by then.
     n_jobs : int, optional
         How many chains run at once: threads, as many as chains and processors by
         default, or the joblib backend that is active (then the time limit is each
@@ -137,9 +139,16 @@ def sample(
         "chains": whole_number(chains, "chains", at_least=1, at_most=MOST_CHAINS),
     }
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
+    deadline = None if limit is None else time.monotonic() + limit
     thread_count(n_jobs)  # or it says what is wrong
     decided["seed"] = seed_sequence(seed)
-    resolved, data, structure = _fitted(model, X, decided["seed"])
+    try:
+        resolved, data, structure = _fitted(
+            model, X, decided["seed"], shown=progress, until=deadline
+        )
+    except OutOfTimeError:
+        warn_or_refuse(0, decided["draws"], [])
+        raise
     names = names_in(resolved, X)
     labels = None if known is None else checked_known(known, data.shape[0])
     if weights is not None:
@@ -166,7 +175,8 @@ def sample(
         information["structure"] = structure
         if progress:
             say(structure)
-    job = Job(spec=spec, max_seconds=limit, n_jobs=n_jobs, progress=progress)
+    left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+    job = Job(spec=spec, max_seconds=left, n_jobs=n_jobs, progress=progress)
     if store is None:
         return _in_memory(job, information)
     check_destination(store)
@@ -179,13 +189,20 @@ def sample(
 
 
 def _fitted(
-    model: Mixture, X: Any, seed: np.random.SeedSequence
+    model: Mixture, X: Any, seed: np.random.SeedSequence, *, shown: bool, until: float | None
 ) -> tuple[Likelihood, Any, str | None]:
     """Return the likelihood, explicit, the data, and why it is this one if others were tried."""
     if not model.likelihood.is_open or isinstance(X, WeightedLeaves):
         return *read_data(model.likelihood, X), None
     located, data = model.likelihood.located_in(X)
-    chosen = best_structure(model, located.candidates(data), data, seed)
+    chosen = interruptibly(
+        lambda candidates: best_structure(model, candidates, data, seed),
+        [located.candidates(data)],
+        1,
+        what="choosing the structure of clusters",
+        shown=shown,
+        until=until,
+    )[0]
     likelihood = chosen.likelihood
     names = None if likelihood.reads_tables else likelihood.names_in(X)  # those have their own
     warn_of_left_out(likelihood.left_out, names)

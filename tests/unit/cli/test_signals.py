@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -107,3 +109,55 @@ def test_what_cannot_be_resumed_says_why(mixwood, trees):
     result = mixwood("resume", "saved")
     assert result.exit_code == 2
     assert "cannot be resumed" in result.stderr
+
+
+def test_sigterm_while_the_start_grows_leaves_a_run_to_resume(
+    mixwood, table, quick, monkeypatch, trees
+):
+    def grow_on(*_, **__):
+        time.sleep(0.1)  # until the main thread waits
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(10**5):
+            mw.ibhc(mw.Mixture(), trees[["x"]], seed=1)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("mixwood.sampling.executor.starting_point", grow_on)
+        result = mixwood("fit", table, "--exclude", "kind", *quick, "-o", "run")
+    assert result.exit_code == 143, result.output
+    assert "to continue: mixwood resume run" in result.stderr
+    assert mixwood("resume", "run", "--no-report").exit_code == 0
+    mixwood("fit", table, "--exclude", "kind", *quick, "--no-report", "-o", "whole")
+    np.testing.assert_array_equal(mw.load("run").labels, mw.load("whole").labels)
+
+
+def test_sigterm_while_the_estimate_is_searched_keeps_all_draws(mixwood, table, quick, monkeypatch):
+    def interrupted(*_, **__):
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise AssertionError("the signal comes first")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("mixwood.estimates._search", interrupted)
+        result = mixwood("fit", table, "--exclude", "kind", *quick, "-o", "run")
+    assert result.exit_code == 143, result.output
+    assert "stopped by SIGTERM: all draws are kept" in result.stderr
+    assert "to write it: mixwood report run" in result.stderr
+    assert mixwood("report", "run").exit_code == 0
+    assert mw.load("run").n_draws == 20
+    assert Path("run/labels.csv").is_file()
+
+
+def test_ctrl_c_ends_the_process_while_a_file_is_read(mixwood, table, quick, monkeypatch):
+    fit = import_module("mixwood.cli.fit")  # the package has the command by that name
+
+    handlers = []
+
+    def read(*arguments):
+        handlers.append(signal.getsignal(signal.SIGINT))
+        return right(*arguments)
+
+    right = fit.read
+    monkeypatch.setattr(fit, "read", read)
+    before = signal.getsignal(signal.SIGINT)
+    assert mixwood("fit", table, *quick, "--no-report", "-o", "run").exit_code == 0
+    assert handlers == [signal.SIG_DFL]
+    assert signal.getsignal(signal.SIGINT) == before

@@ -138,13 +138,6 @@ def test_every_prior(prior):
     assert path(other, 5) == expected
 
 
-def test_a_stopped_chain_is_not_saved():
-    chain, _ = chain_over()
-    chain.stop()
-    with pytest.raises(RuntimeError, match="stopped within an iteration"):
-        chain.save_state()
-
-
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_states_of_other_chains_are_refused(sampler):
     states = {name: chain_over(sampler=name)[0].save_state() for name in SAMPLERS}
