@@ -109,3 +109,13 @@ def test_the_version_is_the_distribution_s():
     from importlib.metadata import version
 
     assert mw.__version__ == version("mixwood")
+
+
+def test_a_first_run_imports_no_more_than_it_needs():
+    code = (
+        "import sys, mixwood as mw\n"
+        "X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]\n"
+        "mw.sample(mw.Mixture(), X, draws=2, warmup=0, chains=1, seed=1)\n"
+        "print({'joblib', 'pandas', 'rich', 'scipy.optimize'} & set(sys.modules))"
+    )
+    assert run(code) == "set()"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import queue
+import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -81,6 +82,8 @@ def _open_store(spec: RunSpec, number: int, folder: Path) -> ChainStore:
 
 def _foreign_backend() -> bool:
     """Tell whether the user has chosen a joblib backend other than threads."""
+    if "joblib" not in sys.modules:  # so nobody has; its import would take longer than small runs
+        return False
     from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
 
     # Asked to prefer threads, joblib answers with something else only if the user chose it.

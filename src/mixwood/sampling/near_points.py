@@ -52,30 +52,38 @@ def near_points(points: FloatArray, groups: int, rng: np.random.Generator) -> ND
     >>> near_points(np.array([[0.0], [9.0], [0.1]]), 2, np.random.default_rng(1)).tolist()
     [1, 0, 1]
     """
-    centres = _first_centres(points, groups, rng)
+    squares = (points**2).sum(axis=1)
+    centres = _first_centres(points, squares, groups, rng)
     labels = np.full(len(points), -1)
     for _ in range(ROUNDS):
-        nearest = _squared_distances(points, centres).argmin(axis=1)
+        nearest = _squared_distances(points, squares, centres).argmin(axis=1)
         if np.array_equal(nearest, labels):
             break
         labels = nearest
-        sizes = np.bincount(labels, minlength=len(centres))
-        sums = np.zeros_like(centres)
-        np.add.at(sums, labels, points)
+        count = len(centres)
+        sizes = np.bincount(labels, minlength=count)
+        sums = np.stack([np.bincount(labels, column, count) for column in points.T], axis=1)
         filled = sizes > 0
         centres[filled] = sums[filled] / sizes[filled, None]
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
 
-def _first_centres(points: FloatArray, groups: int, rng: np.random.Generator) -> FloatArray:
+def _first_centres(
+    points: FloatArray, squares: FloatArray, groups: int, rng: np.random.Generator
+) -> FloatArray:
     chosen = [int(rng.integers(len(points)))]
-    nearest = _squared_distances(points, points[chosen])[:, 0]
-    while len(chosen) < groups and nearest.sum() > 0:
-        chosen.append(int(rng.choice(len(points), p=nearest / nearest.sum())))
-        nearest = np.minimum(nearest, _squared_distances(points, points[chosen[-1:]])[:, 0])
+    nearest = _squared_distances(points, squares, points[chosen])[:, 0]
+    while len(chosen) < groups and (total := nearest.sum()) > 0:
+        # What `Generator.choice` does, without its checks.
+        cumulative = np.cumsum(nearest / total)
+        cumulative /= cumulative[-1]
+        chosen.append(int(cumulative.searchsorted(rng.random(), side="right")))
+        last = _squared_distances(points, squares, points[chosen[-1:]])[:, 0]
+        nearest = np.minimum(nearest, last)
     return points[chosen].copy()
 
 
-def _squared_distances(points: FloatArray, centres: FloatArray) -> FloatArray:
-    squares = (points**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1)
-    return np.asarray(np.maximum(squares - 2 * points @ centres.T, 0.0))
+def _squared_distances(points: FloatArray, squares: FloatArray, centres: FloatArray) -> FloatArray:
+    """Return those of all points to all centres; `squares` are the points' own."""
+    sums = squares[:, None] + (centres**2).sum(axis=1)
+    return np.asarray(np.maximum(sums - 2 * points @ centres.T, 0.0))
