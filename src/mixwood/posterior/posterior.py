@@ -378,36 +378,73 @@ class Posterior(EstimatedDraws):
         ax: Axes | None = None,
         density: bool = True,
         max_items: int = 10_000,
+        *,
+        coordinates: Any = None,
+        names: Any = None,
+        palette: Any = None,
     ) -> Axes:
         """Draw the data by cluster of the point estimate.
 
         One column: a histogram, each item below it, and the predictive density. Two columns:
         the items, and contours of the predictive density within which lie 50, 90 and 99% of
-        them. More: the first two principal components, of standardized columns (of
-        `Multinomial`, the square roots of a row's shares; of `Categorical`, indicators). Hollow
-        marks are items whose `certainty` is below 0.9. The legend has
-        the clusters' numbers, those of `describe`, if there are at most 20. Weighted leaves are
-        drawn at the mean of their rows, with an area by the number of them; leaves of a family
-        made by `mixwood.conjugate_family` have no such place, and are refused.
+        them. More: the plane that tells the clusters best apart, of standardized columns (of
+        `Multinomial`, the square roots of a row's shares; of `Categorical`, indicators); the
+        axes say how much of the separation of all clusters they show. Hollow marks are items
+        whose `certainty` is below 0.9. A legend has the clusters' numbers, those of
+        `describe`, and sizes; where it would not fit, the numbers are at the clusters. Weighted
+        leaves are drawn at the mean of their rows, with an area by the number of them; leaves of
+        a family made by `mixwood.conjugate_family` have no such place: give `coordinates`.
 
         Parameters
         ----------
-        loss, min_size, seed
+        loss, seed
             Which point estimate, as `point_estimate` takes them.
+        min_size : int
+            Clusters of fewer rows are grey, and called "others".
         ax : matplotlib Axes, optional
             Where to draw; those of a new figure of pyplot by default.
         density : bool
             Whether to draw the predictive density, a mean over at most 200 draws.
         max_items : int
             Of more items a random sample is drawn, and the title says so.
+        coordinates : array or table of shape (n, 2), or a pair of column names, optional
+            Where to draw the items instead: coordinates of your own (UMAP, t-SNE, longitude and
+            latitude), or two columns of the data.
+        names : sequence of str, or dict from int to str, optional
+            What the clusters are called: all of them in order, or some by their numbers.
+        palette : sequence of colours, or str, optional
+            The colours of the clusters, or the name of a colour map of matplotlib. The default
+            has 20, which colour-blind readers tell apart. Where there are more clusters than
+            colours, no two that are neighbours in the picture share one.
 
         Returns
         -------
         matplotlib Axes
+
+        Notes
+        -----
+        The plane is a discriminant plane: the covariance between the clusters' means against
+        that within clusters, rows weighted by `certainty`, pairs of clusters by how well they
+        are told apart already, so that no far cluster has the plane for itself. Clusters of one
+        row, or of less than 0.5% of them, take no part in choosing it.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> from matplotlib.figure import Figure
+        >>> X = [[0.0, 1.0, 5.0], [0.1, 1.1, 5.2], [0.2, 0.9, 5.1], [9.0, 1.0, 5.0],
+        ...      [9.1, 1.2, 5.1], [9.2, 0.8, 5.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=20, chains=1, seed=1, progress=False)
+        >>> ax = post.plot_clusters(ax=Figure().add_subplot(), names=["left", "right"])
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('first discriminant (100% of the separation)', 'first component of the rest')
         """
         from mixwood.plots import plot_clusters
 
-        return plot_clusters(self, loss, min_size, seed, ax, density, max_items)
+        return plot_clusters(
+            self, loss, min_size, seed, ax, density, max_items,
+            coordinates=coordinates, names=names, palette=palette,
+        )  # fmt: skip
 
     def plot_n_clusters(self, ax: Axes | None = None, min_size: int = 1) -> Axes:
         """Draw the posterior of the number of clusters; small marks are the single chains.
