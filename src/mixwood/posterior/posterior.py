@@ -349,10 +349,11 @@ class Posterior(EstimatedDraws):
         -------
         pandas.DataFrame
             The largest cluster first. ``size``, the number of rows; ``certainty``, the mean of
-            its rows' `certainty`; and for each column of the data a parameter with the ends of
-            its interval, ``low`` and ``high``: ``mean`` and ``sd``, ``rate``, or
-            ``probability``. Categorical columns have their ``mode`` and its probability,
-            counts their most probable ``words`` and the first one's probability.
+            its rows' `certainty`; ``markers``, at most four columns that set it apart, from
+            `markers`; and for each column of the data a parameter with the ends of its
+            interval, ``low`` and ``high``: ``mean`` and ``sd``, ``rate``, or ``probability``.
+            Categorical columns have their ``mode`` and its probability, counts their most
+            distinctive ``words`` and the first one's probability.
 
         Examples
         --------
@@ -362,11 +363,77 @@ class Posterior(EstimatedDraws):
         >>> post.describe()["size"].tolist()
         [3, 3]
         """
-        from mixwood.posterior.cluster_summary import describe
+        from mixwood.posterior.describe import describe
 
         self.data_for("describe")
         estimate = self.point_estimate(loss, min_size, seed)
         return describe(self, estimate, words=words, level=level, seed=seed, n_draws=draws)
+
+    def markers(
+        self,
+        n: int = 10,
+        probability: float = 0.9,
+        words: Any = None,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        draws: int = 200,
+    ) -> Any:
+        """Return what sets each cluster of the point estimate apart from the rest.
+
+        Parameters
+        ----------
+        n : int
+            At most this many markers per cluster.
+        probability : float
+            How probable it must be that the cluster's parameter is above the rest's (or below).
+        words : sequence of str, optional
+            Names of the columns, for counts the vocabulary; `column_names` by default.
+        loss, min_size, seed
+            Which point estimate, as `point_estimate` takes them; the seed is also that of the
+            parameters, which are drawn.
+        draws : int
+            At most this many draws of the partition are used, evenly spread over all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per marker, the largest effect of each cluster first. ``cluster``;
+            ``column``, a column, a word, or a category (``"colour = red"``); ``how``, for
+            example ``"high"`` or ``"low"``; ``value`` and ``rest``, the posterior means of its
+            mean, rate or probability in the cluster and in all others; ``effect``, by how much
+            they differ, in standard deviations of a row; ``probability`` that the cluster's is
+            above. Words and categories are markers only where they are more probable than
+            elsewhere. Effects below 0.2 are left out. One cluster has no markers.
+
+        Notes
+        -----
+        Effects of means are in units of the standard deviation within clusters; those of rates
+        are differences of ``2 sqrt(rate)``, and those of probabilities of ``2 asin(sqrt(p))``
+        (Cohen's h), for words times the root of the mean number of words in a row. So they can be
+        compared, and words are ranked by how distinctive they are: not by frequency, and not by a
+        ratio that rare words would win.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0, 1.0], [0.1, 1.3], [0.2, 1.1], [9.0, 1.2], [9.1, 1.1], [9.2, 1.0]]
+        >>> model = mw.Mixture(mw.DiagonalGaussian())
+        >>> post = mw.sample(model, X, draws=100, chains=2, seed=1, progress=False)
+        >>> post.markers()[["cluster", "column", "how"]]
+           cluster    column   how
+        0        0  column 0   low
+        1        1  column 0  high
+        """
+        from mixwood.posterior.describe import column_names
+        from mixwood.posterior.markers import find_markers, markers_table
+
+        names = column_names(self, words)
+        estimate = self.point_estimate(loss, min_size, seed)
+        found = find_markers(
+            self, estimate, names, most=n, probability=probability, seed=seed, n_draws=draws
+        )
+        return markers_table(found)
 
     # --- pictures
 
@@ -444,6 +511,65 @@ class Posterior(EstimatedDraws):
         return plot_clusters(
             self, loss, min_size, seed, ax, density, max_items,
             coordinates=coordinates, names=names, palette=palette,
+        )  # fmt: skip
+
+    def plot_profile(
+        self,
+        words: Any = None,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        ax: Axes | None = None,
+        *,
+        max_columns: int = 40,
+        max_clusters: int = 40,
+        names: Any = None,
+        palette: Any = None,
+        draws: int = 200,
+    ) -> Axes:
+        """Draw what the clusters are like: a heat map of clusters by columns.
+
+        The colour is the posterior mean of a cluster's mean, rate or probability, as its
+        distance from the mean of all rows: in standard deviations of the rows, for words in
+        those between clusters. Where there is room, the parameter itself is written. Clusters
+        are in the order of a tree that joins similar ones, drawn at the right. Each category of
+        a column is one.
+
+        Parameters
+        ----------
+        words : sequence of str, optional
+            Names of the columns, for counts the vocabulary; `column_names` by default.
+        loss, min_size, seed
+            Which point estimate, as `point_estimate` takes them.
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+        max_columns, max_clusters : int
+            Of more columns, those are drawn that set one cluster after the other apart most, in
+            the order of a tree; of more clusters, the largest.
+        names, palette
+            Of the clusters, as `plot_clusters` takes them.
+        draws : int
+            At most this many draws of the partition are used, evenly spread over all.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> from matplotlib.figure import Figure
+        >>> X = [[0.0, 1.0], [0.1, 1.3], [0.2, 1.1], [9.0, 1.2], [9.1, 1.1], [9.2, 1.0]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=20, chains=1, seed=1, progress=False)
+        >>> post.plot_profile(ax=Figure().add_subplot()).get_title()
+        '2 clusters, 2 columns'
+        """
+        from mixwood.plots import plot_profile
+
+        return plot_profile(
+            self, words, loss, min_size, seed, ax,
+            max_columns=max_columns, max_clusters=max_clusters, names=names, palette=palette,
+            draws=draws,
         )  # fmt: skip
 
     def plot_n_clusters(self, ax: Axes | None = None, min_size: int = 1) -> Axes:

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.numbers import number
+from mixwood.posterior.contrasts import Contrast, contrasts
+from mixwood.posterior.describe import column_names
+from mixwood.posterior.markers import Marker, markers_from
 from mixwood.report.about import About
 from mixwood.report.headline import Headline, headline
 from mixwood.report.labels import labels_csv
@@ -81,6 +84,25 @@ class Digest:
     def headline(self) -> Headline:
         """How many clusters there are, in words."""
         return headline(self.posterior, self.estimate)
+
+    @cached_property
+    def contrasts(self) -> list[Contrast]:
+        """How each cluster compares with the rest; nothing where no parameters can be compared."""
+        some = self.thinned
+        if some.X is None:
+            return []
+        try:
+            return contrasts(
+                some, self.estimate, column_names(some, self.about.words), seed=0, n_draws=200
+            )
+        except TypeError:  # a family of a user that cannot draw parameters
+            return []
+
+    @cached_property
+    def markers(self) -> list[list[Marker]]:
+        """What sets each cluster of the estimate apart, the largest effect first."""
+        clusters = int(self.estimate.max()) + 1
+        return markers_from(self.contrasts, clusters, most=8, probability=0.9)
 
     @cached_property
     def adjusted_rand(self) -> float | None:
