@@ -46,9 +46,9 @@ def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = 
             label=f"chain {k}",
         )
     ax.set(xlabel="draw", ylabel=_TITLES.get(name, name))
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if values.dtype.kind == "i":
-        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     plain_ticks(ax.xaxis, ax.yaxis)
     if 1 < chains <= _MOST_NAMED:
         legend_above(ax)

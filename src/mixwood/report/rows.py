@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mixwood._support.numbers import chance
+import numpy as np
+
+from mixwood._support.numbers import chance, count
+from mixwood.plots.clusters import UNSURE
 from mixwood.posterior.labels_table import LABEL_COLUMNS
-from mixwood.report.pieces import download, paragraph, section, table
+from mixwood.report.pieces import chip, download, paragraph, section, table
 
 if TYPE_CHECKING:
     from mixwood.report.digest import Digest
 
-__all__ = ["rows_section"]
+__all__ = ["row_names", "rows_section"]
 
 #: At most this many rows are listed, each with at most this many columns that name it.
 MOST_ROWS, MOST_NAMES = 20, 5
@@ -30,25 +34,36 @@ def rows_section(digest: Digest) -> str:
             "to be part of this page."
         )
     else:
-        all_rows = f"<p>The cluster of each row, and how sure it is: {link}</p>"
+        all_rows = f'<p class="download">The cluster of each row, and how sure it is: {link}</p>'
     return section("rows", "The rows", all_rows, _doubtful(digest))
 
 
 def _doubtful(digest: Digest) -> str:
     labels = digest.labels
+    count_unsure = int(np.count_nonzero(labels["certainty"] < UNSURE))
+    item = "leaf" if digest.posterior.of_leaves else "row"
     doubtful = labels.sort_values("certainty", kind="stable").head(MOST_ROWS)
     doubtful = doubtful[doubtful["certainty"] < 1]
     if not len(doubtful):
         return paragraph(
             "No row is in doubt: each belongs to its cluster of the estimate with probability 1."
         )
-    caption = (
-        "The rows whose cluster is least certain: the probability that a row belongs to its "
-        "cluster of the estimate, and the cluster that is next likeliest"
+    plural = "leaves" if item == "leaf" else "rows"
+    unsure = count(item, count_unsure, of=len(labels), plural=plural)
+    if count_unsure == len(labels):
+        unsure = f"All {count(item, count_unsure, plural=plural)}"
+    be = "is" if count_unsure == 1 and len(labels) == 1 else "are"
+    said = paragraph(
+        f"{unsure if count_unsure else 'None'} {be} unsure: {'its' if be == 'is' else 'their'} "
+        f"cluster is less than {UNSURE:.0%} certain."
     )
-    item = "leaf" if digest.posterior.of_leaves else "row"
+    caption = (
+        f"The {plural} whose cluster is least certain: the probability that one belongs to its "
+        "cluster of the estimate, and the cluster that is next likeliest."
+    )
     formats = dict.fromkeys(("certainty", _CHANCE), chance)
-    return table(_shown(doubtful), "doubtful", caption, item, formats)
+    html = dict.fromkeys(("cluster", "runner-up"), partial(chip, colours=digest.colours))
+    return said + table(_shown(doubtful), "doubtful", caption, item, formats, html)
 
 
 def _shown(labels: Any) -> Any:
@@ -62,6 +77,12 @@ def _shown(labels: Any) -> Any:
     columns[_CHANCE] = labels["runner_up_probability"].astype(object)
     shown = type(labels)(columns)
     return shown.where(shown.notna(), "")
+
+
+def row_names(digest: Digest) -> list[str] | None:
+    """Return what the items are called, by the first column that names them; None for numbers."""
+    named = next(iter(digest.about.identifiers.values()), None)
+    return None if named is None else [_short(value) for value in named]
 
 
 def _short(value: Any) -> str:

@@ -144,7 +144,7 @@ def test_numbers_in_tables_are_for_readers():
         index=["a", "b"],
     )
     text = table(frame, "key", "caption", formats=SUMMARY_FORMATS)
-    cells = re.findall(r'<td class="number">([^<]*)</td>', text)
+    cells = re.findall(r'<td class="number"[^>]*>([^<]*)</td>', text)
     assert cells == ["3,370", "1987", "1.000", "0.5", "2012", "1.004"]
 
 
