@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mixwood._support.checks import shown
+from mixwood._support.numbers import count
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.plots.style import COLOURS, sample_of
 
@@ -77,7 +78,8 @@ def cluster_names(names: Any, n_clusters: int) -> list[str]:
         )
     if len(names) != n_clusters:
         raise ValueError(
-            f"names must be {n_clusters} names, one per cluster of the estimate, got {len(names)}; "
+            f"names must be {count('name', n_clusters)}, one per cluster of the estimate, got "
+            f"{len(names)}; "
             "a dict names some of them"
         )
     return [str(name) for name in names]
@@ -110,17 +112,17 @@ def cluster_colours(
     """
     first = len(palette)
     colours = [palette[k % first] for k in range(n_clusters)]
-    count = min(n_clusters, _MOST_CLUSTERS)
+    most = min(n_clusters, _MOST_CLUSTERS)
     if n_clusters <= first or first == 1:
         return colours
     spread = np.ptp(points, axis=0)
     scaled = points / np.where(spread > 0, spread, 1.0)
-    middles = np.full((count, 2), np.inf)  # of clusters that are not drawn, far away
-    for k in np.unique(labels[labels < count]):
+    middles = np.full((most, 2), np.inf)  # of clusters that are not drawn, far away
+    for k in np.unique(labels[labels < most]):
         middles[k] = np.median(scaled[labels == k], axis=0)
-    near = _contacts(scaled, labels, middles, count)
+    near = _contacts(scaled, labels, middles, most)
     taken = np.arange(n_clusters) % first
-    for k in range(first, count):
+    for k in range(first, most):
         if not np.isfinite(middles[k, 0]):
             continue
         before = near[k] < k
@@ -133,7 +135,7 @@ def cluster_colours(
 
 
 def _contacts(
-    points: FloatArray, labels: IntArray, middles: FloatArray, count: int
+    points: FloatArray, labels: IntArray, middles: FloatArray, most: int
 ) -> list[IntArray]:
     """Return for each cluster the others that touch it, one entry for each pair that does."""
     from scipy.spatial import cKDTree
@@ -146,7 +148,7 @@ def _contacts(
         found = found.reshape(len(places), -1)
         pairs.append(np.column_stack([np.repeat(owners, found.shape[1]), owners[found.ravel()]]))
     both = np.concatenate(pairs)
-    both = both[(both[:, 0] != both[:, 1]) & (both < count).all(axis=1)]
+    both = both[(both[:, 0] != both[:, 1]) & (both < most).all(axis=1)]
     both = np.unique(np.concatenate([both, both[:, ::-1]]), axis=0)
-    ends = np.searchsorted(both[:, 0], np.arange(count + 1))
-    return [both[ends[k] : ends[k + 1], 1] for k in range(count)]
+    ends = np.searchsorted(both[:, 0], np.arange(most + 1))
+    return [both[ends[k] : ends[k + 1], 1] for k in range(most)]

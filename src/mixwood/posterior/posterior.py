@@ -501,7 +501,8 @@ class Posterior(EstimatedDraws):
         >>> from matplotlib.figure import Figure
         >>> X = [[0.0, 1.0, 5.0], [0.1, 1.1, 5.2], [0.2, 0.9, 5.1], [9.0, 1.0, 5.0],
         ...      [9.1, 1.2, 5.1], [9.2, 0.8, 5.2]]
-        >>> post = mw.sample(mw.Mixture(), X, draws=20, chains=1, seed=1, progress=False)
+        >>> model = mw.Mixture(mw.DiagonalGaussian())
+        >>> post = mw.sample(model, X, draws=50, chains=1, seed=1, progress=False)
         >>> ax = post.plot_clusters(ax=Figure().add_subplot(), names=["left", "right"])
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('first discriminant (100% of the separation)', 'first component of the rest')

@@ -70,13 +70,13 @@
   const names = element("g", { class: "names" }, window_);
   const lines = new Map();
 
-  // Numbers for readers: counts with separators, others to three digits, probabilities to two.
+  // Numbers for readers: counts with separators, others to three digits, probabilities to three.
   const grouped = (count) => count.toLocaleString("en");
   const rounded = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
   const probability = (chance) =>
-    chance < 0.001 ? "< 0.001" : chance > 0.999 ? "> 0.999" : `= ${chance.toPrecision(2)}`;
+    chance < 0.001 ? "< 0.001" : chance > 0.999 ? "> 0.999" : `= ${chance.toFixed(3)}`;
   const nameOf = (i) => String((tree.names && tree.names[i]) || tree.rows[i]);
-  const short = (text) => (text.length > 14 ? text.slice(0, 13) + "\u2026" : text);
+  const short = (text) => (text.length > 13 ? text.slice(0, 12) + "\u2026" : text);
 
   function drawAxis() {
     axis.textContent = "";

@@ -49,14 +49,7 @@ def _doubtful(digest: Digest) -> str:
             "No row is in doubt: each belongs to its cluster of the estimate with probability 1."
         )
     plural = "leaves" if item == "leaf" else "rows"
-    unsure = count(item, count_unsure, of=len(labels), plural=plural)
-    if count_unsure == len(labels):
-        unsure = f"All {count(item, count_unsure, plural=plural)}"
-    be = "is" if count_unsure == 1 and len(labels) == 1 else "are"
-    said = paragraph(
-        f"{unsure if count_unsure else 'None'} {be} unsure: {'its' if be == 'is' else 'their'} "
-        f"cluster is less than {UNSURE:.0%} certain."
-    )
+    said = paragraph(_unsure_in_words(count_unsure, len(labels), item, plural))
     caption = (
         f"The {plural} whose cluster is least certain: the probability that one belongs to its "
         "cluster of the estimate, and the cluster that is next likeliest."
@@ -64,6 +57,24 @@ def _doubtful(digest: Digest) -> str:
     formats = dict.fromkeys(("certainty", _CHANCE), chance)
     html = dict.fromkeys(("cluster", "runner-up"), partial(chip, colours=digest.colours))
     return said + table(_shown(doubtful), "doubtful", caption, item, formats, html)
+
+
+def _unsure_in_words(unsure: int, total: int, item: str, plural: str) -> str:
+    """Return how many rows are unsure of their cluster.
+
+    Examples
+    --------
+    >>> _unsure_in_words(1, 12, "row", "rows")
+    '1 of 12 rows is unsure: its cluster is less than 90% certain.'
+    """
+    if unsure == 0:
+        return f"None of the {plural} is unsure: every cluster is at least {UNSURE:.0%} certain."
+    who = f"All {total:,} {plural}" if unsure == total > 1 else ""
+    be, its = ("is", "its") if unsure == 1 else ("are", "their")
+    return (
+        f"{who or count(item, unsure, of=total, plural=plural)} {be} unsure: {its} cluster is less "
+        f"than {UNSURE:.0%} certain."
+    )
 
 
 def _shown(labels: Any) -> Any:

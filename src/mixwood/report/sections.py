@@ -41,7 +41,7 @@ def all_sections(
         ("clusters", "Clusters", clusters_section(digest)),
         ("rows", "Rows", rows_section(digest)),
         ("pictures", "Number", _pictures(digest)),
-        ("hierarchy", "Tree", _hierarchy(digest, tree)),
+        ("hierarchy", "Hierarchy", _hierarchy(digest, tree)),
         ("chains", "Chains", _chains(digest)),
         ("run", "The run", _run(digest)),
     ]
@@ -141,7 +141,7 @@ _TREE_HELP = (
 
 def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
     if tree is None:
-        return section("hierarchy", "Tree", paragraph(WITHOUT_DATA))
+        return section("hierarchy", "Hierarchy", paragraph(WITHOUT_DATA))
     about = "A tree of the items, grown under the model of the run and coloured by cluster."
     if digest.posterior.of_leaves:
         about += " Each item is a weighted leaf, which stands for rows that stay together."

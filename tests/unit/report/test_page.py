@@ -246,7 +246,8 @@ def test_how_many_rows_are_unsure_is_told(make_posterior, without_pictures):
     labels = np.tile(np.repeat([0, 1], 6), (1, 10, 1))
     labels[:, :4, 5] = 1  # one row is elsewhere in four of ten draws
     posterior = dataclasses.replace(posterior, labels=labels)
-    assert "1 of 12 rows are unsure" in Page(render(posterior, About("x"))).text
+    said = Page(render(posterior, About("x"))).text
+    assert "1 of 12 rows is unsure: its cluster is less than 90% certain" in said
 
 
 def test_data_cannot_end_their_element():
