@@ -497,10 +497,11 @@ class Posterior(EstimatedDraws):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import mixwood as mw
         >>> from matplotlib.figure import Figure
-        >>> X = [[0.0, 1.0, 5.0], [0.1, 1.1, 5.2], [0.2, 0.9, 5.1], [9.0, 1.0, 5.0],
-        ...      [9.1, 1.2, 5.1], [9.2, 0.8, 5.2]]
+        >>> X = np.random.default_rng(0).normal(size=(40, 3))
+        >>> X[:20, 0] += 9.0
         >>> model = mw.Mixture(mw.DiagonalGaussian())
         >>> post = mw.sample(model, X, draws=50, chains=1, seed=1, progress=False)
         >>> ax = post.plot_clusters(ax=Figure().add_subplot(), names=["left", "right"])

@@ -284,7 +284,7 @@ def test_hundreds_of_clusters(make_posterior):
     assert folded == {"clusters-small", "small-table-rest", "parameters"}
 
 
-def test_counts_with_words_name_them():
+def test_counts_with_words_name_them(without_pictures):
     rng = np.random.default_rng(seed_of("counts"))
     counts = csr_array(rng.poisson(np.repeat([[9, 0.1, 0.1], [0.1, 9, 0.1]], 15, axis=0)))
     posterior = fitted(counts, mw.Multinomial(), "counts")
@@ -294,7 +294,7 @@ def test_counts_with_words_name_them():
     assert "<script>alert(1)</script>" in page.text
 
 
-def test_a_run_without_data_says_so(tmp_path, posterior):
+def test_a_run_without_data_says_so(tmp_path, posterior, without_pictures):
     posterior.save(tmp_path / "run", include_data=False)
     page = Page(render(mw.load(tmp_path / "run"), About("x")))
     assert "saved without its data" in page.text
@@ -331,7 +331,7 @@ def test_writing_replaces_the_file_whole(tmp_path, posterior, without_pictures):
         write_report(posterior, tmp_path / "nowhere" / "report.html")
 
 
-def test_categories_that_are_numbers_are_shown_as_they_are():
+def test_categories_that_are_numbers_are_shown_as_they_are(without_pictures):
     frame = pd.DataFrame({"year": [2007, 2009] * 6, "x": np.arange(12.0)})
     model = mw.Mixture(mw.Product({"year": mw.Categorical(), "x": mw.Gaussian()}), mw.NGGP())
     posterior = mw.sample(
