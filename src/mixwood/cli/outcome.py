@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from mixwood._support.numbers import count, duration, number
+from mixwood.posterior.markers import markers_in_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from mixwood.report import Digest
 
 __all__ = ["as_json", "is_finished", "print_outcome", "report_command", "resume_command"]
+
+#: The most clusters that are printed, and the most markers of each.
+_MOST_CLUSTERS, _MOST_MARKERS = 12, 5
 
 
 def resume_command(folder: Path, draws: int | None = None) -> str:
@@ -69,6 +73,7 @@ def as_json(digest: Digest, folder: Path, report: Path | None, labels: Path | No
         },
         "estimate_n_groups": said.groups.estimate,
         "estimate_n_clusters": said.clusters.estimate,
+        "clusters": _clusters(digest),
         "adjusted_rand": digest.adjusted_rand,
         "converged": verdict.level == "good",
         "convergence": verdict.level,
@@ -78,6 +83,29 @@ def as_json(digest: Digest, folder: Path, report: Path | None, labels: Path | No
         "settings": posterior.settings,
     }
     return json.dumps(_plain(outcome), allow_nan=False)
+
+
+def _clusters(digest: Digest) -> list[dict[str, Any]]:
+    """Return the clusters of the estimate: size, and what sets each apart."""
+    sizes = np.rint(np.bincount(digest.estimate, digest.posterior.item_sizes))
+    return [
+        {"cluster": k, "size": int(size), "markers": [marker._asdict() for marker in markers]}
+        for k, (size, markers) in enumerate(zip(sizes, digest.markers, strict=True))
+    ]
+
+
+def _print_clusters(digest: Digest) -> None:
+    """Print a line per group of the estimate: its rows, and what sets it apart."""
+    clusters = _clusters(digest)
+    shown = [c for c in clusters if c["size"] >= digest.headline.least][:_MOST_CLUSTERS]
+    if len(clusters) < 2 or not any(digest.markers):
+        return
+    for cluster in shown:
+        said = markers_in_words(digest.markers[cluster["cluster"]], _MOST_MARKERS)
+        apart = f": {said}" if said else ""
+        typer.echo(f"Cluster {cluster['cluster']}, {count('row', cluster['size'])}{apart}.")
+    if len(shown) < len(clusters):
+        typer.echo(f"And {count('smaller cluster', len(clusters) - len(shown))}.")
 
 
 def _plain(value: Any) -> Any:
@@ -102,6 +130,7 @@ def print_outcome(digest: Digest) -> None:
     seconds = posterior.settings.get("seconds")
     time = "" if seconds is None else f" in {duration(seconds)}"
     typer.echo(f"{count('chain', posterior.n_chains)} of {count('draw', posterior.n_draws)}{time}.")
+    _print_clusters(digest)
     if about.known is not None:
         typer.echo(f"Adjusted Rand index with {about.known.name!r}: {digest.adjusted_rand:.3f}.")
     if "structure" in posterior.settings:

@@ -4,6 +4,7 @@ from mixwood.plots.clusters import plot_clusters
 from mixwood.plots.dendrogram import plot_dendrogram
 from mixwood.plots.n_clusters import plot_n_clusters
 from mixwood.plots.overview import overview
+from mixwood.plots.profile import plot_profile
 from mixwood.plots.similarity import plot_similarity
 from mixwood.plots.trace import plot_trace
 
@@ -12,6 +13,7 @@ __all__ = [
     "plot_clusters",
     "plot_dendrogram",
     "plot_n_clusters",
+    "plot_profile",
     "plot_similarity",
     "plot_trace",
 ]

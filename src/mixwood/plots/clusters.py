@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixwood._support.checks import whole_number
 from mixwood._support.numbers import count, percent
-from mixwood._support.types import FloatArray, IntArray, Sizes
+from mixwood._support.types import FloatArray, Sizes
+from mixwood.plots.cluster_names import Marked, name_clusters
+from mixwood.plots.colours import as_palette, cluster_colours, cluster_names
 from mixwood.plots.plane import Plane, plane_of
-from mixwood.plots.style import COLOURS, axes_or_new, colour, marker, sample_of
+from mixwood.plots.style import QUIET_COLOUR, axes_or_new, sample_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +26,6 @@ __all__ = ["plot_clusters"]
 UNSURE = 0.9
 #: How many draws the density is a mean of: more would look the same in a picture.
 _DENSITY_DRAWS = 200
-#: The most clusters that a legend names: more cannot be told apart by eye.
-_MOST_NAMED = 20
 #: Of the mark of a weighted leaf.
 _LARGEST_AREA = 400.0
 #: The shares of the items that lie within the contours.
@@ -39,33 +40,54 @@ def plot_clusters(
     ax: Axes | None = None,
     density: bool = True,
     max_items: int = 10_000,
+    *,
+    coordinates: Any = None,
+    names: Any = None,
+    palette: Any = None,
 ) -> Axes:
     """Draw the items by cluster of the point estimate; see `Posterior.plot_clusters`."""
     items = sample_of(posterior.n_items, whole_number(max_items, "max_items", at_least=1))
-    plane = plane_of(posterior, items)
-    labels = posterior.point_estimate(loss, min_size, seed)
-    sure = posterior.certainty(loss, min_size, seed)[items] >= UNSURE
-    # Of rows, as `describe` has them.
+    least = whole_number(min_size, "min_size", at_least=1)
+    own_palette = as_palette(palette)
+    labels = posterior.point_estimate(loss, seed=seed)
+    # Of rows, as `describe` has them; clusters are numbered by size, so that the small are last.
     sizes = np.rint(np.bincount(labels, posterior.item_sizes)).astype(np.int64)
+    called = cluster_names(names, len(sizes))
+    certainty = posterior.certainty(loss, seed=seed)[items]
     labels = labels[items]
+    plane = plane_of(posterior, items, labels, certainty, coordinates)
+    large = int(np.count_nonzero(sizes >= least))
+    marked = Marked(
+        labels=labels,
+        sure=certainty >= UNSURE,
+        sizes=sizes,
+        names=called,
+        colours=cluster_colours(plane.points, labels, large, own_palette) if large else [],
+    )
     ax = axes_or_new(ax, (6.4, 4.8))
     one_column = not plane.names[1]
     spread = np.ptp(plane.points, axis=0)[: 1 if one_column else 2]
     continuous = posterior.resolved.continuous
     with_density = density and plane.own and continuous and bool(np.all(spread > 0))
     if one_column:
-        _draw_line(ax, posterior, plane, labels, sure, with_density)
+        _draw_line(ax, posterior, plane, marked, with_density)
     else:
         if with_density:
             _draw_contours(ax, posterior, plane)
-        _draw_scatter(ax, plane, labels, sure)
-    _name_clusters(ax, sizes)
-    share = float(np.average(~sure, weights=plane.sizes))
-    unsure = "" if sure.all() else f"; hollow: {percent(share)} unsure"
+        _draw_scatter(ax, plane, marked)
+        if coordinates is None:
+            marked = _in_frame(ax, plane, marked)
     ax.set(xlabel=plane.names[0], ylabel=plane.names[1] or "density")
-    number = count("cluster", len(sizes))
-    ax.set_title(f"{_items_drawn(posterior, plane)}, {number}{unsure}", fontsize="medium")
+    ax.set_title(_title(posterior, plane, marked), fontsize="medium")
+    name_clusters(ax, plane.points, marked, at_clusters=not one_column)
     return ax
+
+
+def _title(posterior: Posterior, plane: Plane, marked: Marked) -> str:
+    number = count("cluster", len(marked.sizes))
+    share = float(np.average(~marked.sure, weights=plane.sizes))
+    unsure = "" if marked.sure.all() else f"; hollow: {percent(share)} unsure"
+    return f"{_items_drawn(posterior, plane)}, {number}{unsure}"
 
 
 def _items_drawn(posterior: Posterior, plane: Plane) -> str:
@@ -76,11 +98,13 @@ def _items_drawn(posterior: Posterior, plane: Plane) -> str:
     return f"{count('row', int(plane.sizes.sum()))} in {leaves}"
 
 
-def _draw_scatter(ax: Axes, plane: Plane, labels: IntArray, sure: Any) -> None:
+def _draw_scatter(ax: Axes, plane: Plane, marked: Marked) -> None:
     areas = _areas(plane.sizes)
-    for k in np.unique(labels):
+    labels, sure = marked.labels, marked.sure
+    # What is grey lies below.
+    for k in sorted(np.unique(labels), key=lambda k: (k < marked.large, k)):
         for chosen, face, weight in (
-            (sure & (labels == k), colour(k), 0.0),
+            (sure & (labels == k), marked.colour(k), 0.0),
             (~sure & (labels == k), "none", 0.9),
         ):
             if chosen.any():
@@ -88,12 +112,32 @@ def _draw_scatter(ax: Axes, plane: Plane, labels: IntArray, sure: Any) -> None:
                     plane.points[chosen, 0],
                     plane.points[chosen, 1],
                     s=areas[chosen],
-                    marker=marker(k),
+                    marker=marked.marker(k),
                     facecolors=face,
-                    edgecolors=colour(k),
+                    edgecolors=marked.colour(k),
                     linewidths=weight,
                     alpha=0.8,
                 )
+
+
+def _in_frame(ax: Axes, plane: Plane, marked: Marked) -> Marked:
+    """Frame the coloured clusters where small ones are so far out that they would shrink them.
+
+    The axes of the data itself show everything.
+    """
+    shown = marked.labels < marked.large
+    if plane.own or shown.all() or np.count_nonzero(shown) < 2:
+        return marked
+    low, high = plane.points[shown].min(axis=0), plane.points[shown].max(axis=0)
+    margin = 0.25 * (high - low)
+    beyond = np.any((plane.points < low - margin) | (plane.points > high + margin), axis=1)
+    if not beyond.any() or np.any(high == low):
+        return marked
+    inside = plane.points[~beyond]
+    edge = 0.05 * np.ptp(inside, axis=0)
+    low, high = inside.min(axis=0) - edge, inside.max(axis=0) + edge
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    return replace(marked, beyond=round(float(plane.sizes[beyond].sum())))
 
 
 def _areas(sizes: Sizes) -> FloatArray:
@@ -106,37 +150,19 @@ def _areas(sizes: Sizes) -> FloatArray:
     return np.asarray(np.maximum(sizes * scale, 1.0))
 
 
-def _name_clusters(ax: Axes, sizes: IntArray) -> None:
-    """Say in a legend next to the axes which mark is which cluster of `describe`."""
-    handles = list(ax.get_legend_handles_labels()[0])
-    named = len(sizes) <= _MOST_NAMED
-    if named:
-        from matplotlib.lines import Line2D
-
-        handles += [
-            Line2D([], [], linestyle="", marker=marker(k), color=colour(k), label=f"{k} ({size:,})")
-            for k, size in enumerate(sizes)
-        ]
-    if handles:
-        ax.legend(
-            handles=handles, title="cluster (size)" if named else None,
-            fontsize="small", title_fontsize="small", frameon=False,
-            loc="upper left", bbox_to_anchor=(1, 1), handletextpad=0.3,
-        )  # fmt: skip
-
-
-def _draw_line(
-    ax: Axes, posterior: Posterior, plane: Plane, labels: IntArray, sure: Any, density: bool
-) -> None:
+def _draw_line(ax: Axes, posterior: Posterior, plane: Plane, marked: Marked, density: bool) -> None:
     """Draw a histogram of stacked clusters, the density, and below them one mark per item."""
     values = plane.points[:, 0]
     edges = _bin_edges(values)
     top = np.zeros(len(edges) - 1)
-    for k in np.unique(labels):
-        own = labels == k
+    for k in np.unique(marked.labels):
+        own = marked.labels == k
         counts = np.histogram(values[own], edges, weights=plane.sizes[own])[0]
         height = counts / (plane.sizes.sum() * np.diff(edges))
-        ax.bar(edges[:-1], height, np.diff(edges), top, align="edge", color=colour(k), alpha=0.55)
+        ax.bar(
+            edges[:-1], height, np.diff(edges), top,
+            align="edge", color=marked.colour(k), alpha=0.55,
+        )  # fmt: skip
         top = top + height
     highest = float(top.max())
     if density:
@@ -145,7 +171,7 @@ def _draw_line(
         ax.plot(grid, curve, color="black", linewidth=1.4, label="predictive density")
         highest = max(highest, float(curve.max()))
     depth = np.full(len(values), -0.05 * highest)
-    _draw_scatter(ax, plane._replace(points=np.column_stack([values, depth])), labels, sure)
+    _draw_scatter(ax, plane._replace(points=np.column_stack([values, depth])), marked)
     ax.axhline(0, color="black", linewidth=0.6)
     ax.set_ylim(-0.1 * highest, 1.08 * highest)
 
@@ -168,7 +194,7 @@ def _draw_contours(ax: Axes, posterior: Posterior, plane: Plane) -> None:
     items = np.searchsorted(np.cumsum(plane.sizes), rows, side="right")
     at_items = few.log_density(plane.points[items])
     levels = np.unique(np.quantile(at_items, [1 - share for share in _CONTOURS]))
-    ax.contour(across, up, density, levels, colors=COLOURS[-1], linewidths=0.9, linestyles="solid")
+    ax.contour(across, up, density, levels, colors=QUIET_COLOUR, linewidths=0.9, linestyles="solid")
 
 
 def _grid(values: FloatArray, count: int) -> FloatArray:

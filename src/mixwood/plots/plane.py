@@ -6,16 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
+from mixwood._support.checks import shown
 from mixwood._support.numbers import percent
+from mixwood.input.matrices import is_table
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items, item_sizes
+from mixwood.plots.discriminant import discriminants
 
 if TYPE_CHECKING:
     from mixwood._support.types import Data, FloatArray, IntArray, Sizes
     from mixwood.posterior.posterior import Posterior
 
 __all__ = ["Plane", "plane_of"]
+
+#: Of more columns, the rest next to a single discriminant is that of the most variable ones.
+_MOST_COLUMNS = 500
 
 
 class Plane(NamedTuple):
@@ -38,14 +44,22 @@ class Plane(NamedTuple):
     sizes: Sizes
 
 
-def plane_of(posterior: Posterior, items: IntArray) -> Plane:
-    """Return two coordinates for each of the items.
+def plane_of(
+    posterior: Posterior,
+    items: IntArray,
+    labels: IntArray,
+    certainty: FloatArray,
+    coordinates: Any = None,
+) -> Plane:
+    """Return two coordinates for each of the items, of which `labels` are the clusters.
 
-    Data of one or two columns are their own; one column has zeros as the second coordinate.
-    More columns are drawn by their first two principal components: of standardized columns,
-    each category of `Categorical` being one; of `Multinomial` counts, of the square roots of
-    each row's shares. A missing entry is drawn at its column's mean. A weighted leaf is drawn at
-    the mean of its rows, and counts as many.
+    A user's `coordinates`, if there are some. Else data of one or two columns are their own; one
+    column has zeros as the second coordinate. More columns are drawn in the plane that tells the
+    clusters best apart, see `discriminants`, each row weighted by its `certainty`: of standardized
+    columns, each category of `Categorical` being one; of `Multinomial` counts, of the square roots
+    of each row's shares. Of one cluster, the first two principal components of the same. A missing
+    entry is drawn at its column's mean. A weighted leaf is drawn at the mean of its rows, and
+    counts as many.
 
     Raises
     ------
@@ -55,9 +69,14 @@ def plane_of(posterior: Posterior, items: IntArray) -> Plane:
     likelihood = posterior.resolved
     X = chosen_items(posterior.data_for("a picture of the data"), items)
     sizes = item_sizes(X)
-    if likelihood.has_row_totals:
-        return _components(_roots_of_shares(_entries(X)), sizes)
+    if coordinates is not None and not is_column_pair(coordinates):
+        return _given(coordinates, posterior.n_items, items, sizes)
     nominal = likelihood.nominal_columns(X.shape[1])
+    if coordinates is not None:
+        return _two_columns(posterior, X, sizes, nominal, coordinates)
+    weights = sizes * certainty
+    if likelihood.has_row_totals:
+        return _clusters_apart(_roots_of_shares(_entries(X)), labels, weights, sizes)
     if isinstance(X, WeightedLeaves):
         table = likelihood.mean_rows(np.asarray(X.statistics))
     else:
@@ -70,7 +89,103 @@ def plane_of(posterior: Posterior, items: IntArray) -> Plane:
         points = np.column_stack([table[:, 0], second])
         return Plane(points, (names[0], names[1]), True, sizes)
     spread = np.sqrt(_column_means((table - means) ** 2, sizes))
-    return _components(table / np.where(spread > 0, spread, 1.0), sizes)
+    standard = table / np.where(spread > 0, spread, 1.0)
+    return _clusters_apart(standard, labels, weights, sizes)
+
+
+def is_column_pair(coordinates: Any) -> bool:
+    """Tell whether a user named two columns, instead of giving numbers."""
+    return (
+        isinstance(coordinates, (tuple, list))
+        and len(coordinates) == 2
+        and all(isinstance(name, str) for name in coordinates)
+    )
+
+
+def _given(coordinates: Any, n: int, items: IntArray, sizes: Sizes) -> Plane:
+    """Return coordinates that the user has."""
+    names = ("first coordinate", "second coordinate")
+    if is_table(coordinates) and len(coordinates.columns) == 2:
+        names = (str(coordinates.columns[0]), str(coordinates.columns[1]))
+    try:
+        points = np.asarray(coordinates, dtype=np.float64)
+    except (TypeError, ValueError):
+        points = np.empty(0)
+    if points.shape != (n, 2):
+        raise ValueError(
+            f"coordinates must be {n:,} rows of two numbers, one row per item of the data, or the "
+            f"names of two columns, got {shown(coordinates)}"
+        )
+    if not np.isfinite(points).all():
+        bad = int(np.argmin(np.isfinite(points).all(axis=1)))
+        raise ValueError(f"coordinates must be finite numbers, row {bad:,} is {points[bad]}")
+    return Plane(points[items], names, False, sizes)
+
+
+def _two_columns(
+    posterior: Posterior, X: Any, sizes: Sizes, nominal: Sequence[bool], names: Sequence[str]
+) -> Plane:
+    """Return two columns of the data, by their names."""
+    known = list(posterior.column_names)
+    for name in names:
+        if name not in known:
+            few = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+            raise ValueError(f"coordinates must be columns of the data ({few}), got {name!r}")
+        if nominal[known.index(name)]:
+            raise ValueError(f"coordinates must be columns of numbers; {name!r} has categories")
+    chosen = [known.index(name) for name in names]
+    if isinstance(X, WeightedLeaves):
+        if any(nominal):
+            raise ValueError(
+                "coordinates of weighted leaves with categories cannot be columns: give numbers"
+            )
+        counts = posterior.resolved.has_row_totals
+        table = X.statistics if counts else posterior.resolved.mean_rows(np.asarray(X.statistics))
+    else:
+        table = X
+    points = _as_dense(table[:, chosen])
+    points = np.where(np.isnan(points), _column_means(points, sizes), points)
+    own = len(known) == 2 and chosen == [0, 1]
+    return Plane(points, (names[0], names[1]), own, sizes)
+
+
+def _clusters_apart(table: Any, labels: IntArray, weights: FloatArray, sizes: Sizes) -> Plane:
+    """Return the items in the plane that tells clusters best apart, or components of one cluster.
+
+    Two clusters have one such direction: the other is the first component of what is left.
+    """
+    found = discriminants(table, labels, weights, sizes)
+    if found is None:
+        return _components(table, sizes)
+    middle = np.asarray(table.T @ sizes) / sizes.sum()
+    points = np.asarray(table @ found.directions) - middle @ found.directions
+    names = ["first discriminant ({} of the separation)", "second discriminant ({})"]
+    named = [name.format(percent(share)) for name, share in zip(names, found.shares, strict=False)]
+    if len(named) == 1:
+        rest = _components(_without(table, middle, points[:, 0], sizes), sizes)
+        points = np.column_stack([points[:, 0], rest.points[:, 0]])
+        named.append("first component of the rest")
+    return Plane(_with_signs(points), (named[0], named[1]), False, sizes)
+
+
+def _without(table: Any, middle: FloatArray, along: FloatArray, sizes: Sizes) -> FloatArray:
+    """Return what is left of a table, dense, when it is regressed on one direction.
+
+    Of a wide one only the columns of largest variance are kept: they are for a picture.
+    """
+    if table.shape[1] > _MOST_COLUMNS:
+        mean_squares = np.asarray((table * table).T @ sizes) / sizes.sum()
+        table = table[:, np.sort(np.argsort(middle**2 - mean_squares)[:_MOST_COLUMNS])]
+    dense = _as_dense(table)
+    dense = dense - sizes @ dense / sizes.sum()
+    variance = float(sizes @ along**2)
+    slope = (sizes * along) @ dense / variance if variance > 0 else np.zeros(dense.shape[1])
+    return np.asarray(dense - along[:, None] * slope)
+
+
+def _as_dense(table: Any) -> FloatArray:
+    whole: Any = table.toarray() if hasattr(table, "toarray") else table
+    return np.asarray(whole, dtype=np.float64)
 
 
 def _entries(X: Data | WeightedLeaves) -> Data:
@@ -117,14 +232,18 @@ def _components(table: Any, sizes: Sizes) -> Plane:
     roots = np.sqrt(sizes)
     left, values = _two_largest(table, means, roots)
     points = left * values / roots[:, None]
-    # A direction has no sign of its own: the furthest row is drawn at the right, and above.
-    points = points * np.where(points[np.argmax(np.abs(points), axis=0), [0, 1]] < 0, -1, 1)
     shares = values**2 / variance if variance > 0 else np.zeros(2)
     names = (
         f"first component ({percent(shares[0])} of variance)",
         f"second component ({percent(shares[1])})",
     )
-    return Plane(points, names, False, sizes)
+    return Plane(_with_signs(points), names, False, sizes)
+
+
+def _with_signs(points: FloatArray) -> FloatArray:
+    """Return points with the furthest row at the right, and above: directions have no sign."""
+    furthest = points[np.argmax(np.abs(points), axis=0), [0, 1]]
+    return np.asarray(points * np.where(furthest < 0, -1, 1))
 
 
 def _two_largest(table: Any, means: FloatArray, roots: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -136,7 +255,7 @@ def _two_largest(table: Any, means: FloatArray, roots: FloatArray) -> tuple[Floa
 
     n, d = table.shape
     if min(n, d) < 4 or n * d < 10**5:
-        dense: FloatArray = table.toarray() if issparse(table) else table  # type: ignore[attr-defined]
+        dense = _as_dense(table)
         left, values, _ = np.linalg.svd(roots[:, None] * (dense - means), full_matrices=False)
         empty = np.zeros((n, 2))  # for a single row
         return np.hstack([left, empty])[:, :2], np.append(values, [0.0, 0.0])[:2]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COLOURS",
     "MIXED_COLOUR",
+    "QUIET_COLOUR",
     "axes_or_new",
     "colour",
     "legend_above",
@@ -23,11 +24,21 @@ __all__ = [
     "sample_of",
 ]
 
-#: Okabe and Ito's colours, told apart by colour-blind eyes; markers tell more clusters apart.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000", "#999999")
+#: Twenty colours, the first six Okabe and Ito's. The others were chosen so that no two are much
+#: closer than these are, to usual eyes and to those of protanopes, deuteranopes and tritanopes
+#: (Machado et al. 2009), and so that all are seen on white and on black; a test holds it.
+COLOURS = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#781E00",
+    "#A5F05A", "#1E2DA5", "#00F0FF", "#960F5A", "#695A00", "#9687FF", "#965A78",
+    "#FFC3D2", "#87C378", "#5A4B87", "#785AE1", "#C31E3C", "#690F78",
+)  # fmt: skip
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
-#: What belongs to several clusters.
+#: How many clusters have one marker: shapes help where colours are many.
+_PER_MARKER = 10
+#: What belongs to several clusters, or to small ones.
 MIXED_COLOUR = "#BBBBBB"
+#: Lines that explain, and are not data.
+QUIET_COLOUR = "#8C8C8C"
 
 
 def colour(k: int) -> str:
@@ -36,8 +47,8 @@ def colour(k: int) -> str:
 
 
 def marker(k: int) -> str:
-    """Return the marker of cluster `k`: a new one each time the colours are used up."""
-    return MARKERS[(k // len(COLOURS)) % len(MARKERS)]
+    """Return the marker of cluster `k`: a new one after every ten clusters."""
+    return MARKERS[(k // _PER_MARKER) % len(MARKERS)]
 
 
 def axes_or_new(ax: Axes | None, figsize: tuple[float, float]) -> Axes:

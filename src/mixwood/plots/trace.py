@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.checks import shown
-from mixwood.plots.style import COLOURS, axes_or_new, colour, legend_above, plain_ticks
+from mixwood.plots.style import axes_or_new, colour, legend_above, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from mixwood.posterior.posterior import Posterior
 
 __all__ = ["plot_trace"]
+
+#: The most chains that a legend names.
+_MOST_NAMED = 8
 
 _TITLES = {
     "n_clusters": "number of clusters",
@@ -43,11 +46,11 @@ def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = 
             label=f"chain {k}",
         )
     ax.set(xlabel="draw", ylabel=_TITLES.get(name, name))
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if values.dtype.kind == "i":
-        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     plain_ticks(ax.xaxis, ax.yaxis)
-    if 1 < chains <= len(COLOURS):
+    if 1 < chains <= _MOST_NAMED:
         legend_above(ax)
     return ax
 

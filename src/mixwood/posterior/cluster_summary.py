@@ -1,4 +1,4 @@
-"""What the clusters of a point estimate are like: their parameters, and how sure they are.
+"""What the clusters of a point estimate are like: their parameters, with uncertainty.
 
 The clusters of a draw are not those of the estimate. The parameters of the estimate's cluster
 ``k`` are taken to be those of a random member: for each draw an item of ``k`` is chosen at random,
@@ -9,16 +9,13 @@ this sense: a random member's own parameters lie in them with the probability th
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mixwood._support.checks import probability, shown, whole_number
+from mixwood._support.checks import probability, whole_number
 from mixwood._support.seeding import seed_sequence
-from mixwood.likelihoods.base import Column
-from mixwood.posterior.membership import certainty
 from mixwood.posterior.predictive_mixture import (
     DistinctClusters,
     flat_bases,
@@ -33,15 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ParameterEstimate",
-    "describe",
+    "parameter_draws",
     "parameter_estimates",
+    "parted",
 ]
 
 #: How many numbers of statistics are held at a time.
 _NUMBERS_AT_ONCE = 2**24
-
-#: How many words say what a cluster is about.
-_TOP_WORDS = 8
 
 
 class ParameterEstimate(NamedTuple):
@@ -79,7 +74,7 @@ def parameter_estimates(
     """
     tail = (1 - probability(level, "level")) / 2
     rows: dict[str, list[tuple[FloatArray, ...]]] = {}
-    for drawn in _parameter_draws(draws, estimate, seed, n_draws):
+    for drawn in parameter_draws(draws, estimate, seed, n_draws):
         for name, values in (transform(drawn) if transform else drawn).items():
             low, high = np.quantile(values, [tail, 1 - tail], axis=0)
             summary = values.mean(axis=0), values.std(axis=0), low, high
@@ -90,7 +85,7 @@ def parameter_estimates(
     }
 
 
-def _parameter_draws(
+def parameter_draws(
     draws: Draws, estimate: IntArray, seed: Any, n_draws: int
 ) -> Iterator[Parameters]:
     """Yield draws of the parameters of each cluster of `estimate` in turn."""
@@ -125,104 +120,7 @@ def _drawn_members(
     return rng.choice(members, size=size, p=weights / weights.sum())
 
 
-def describe(
-    draws: Draws, estimate: IntArray, *, words: Any, level: float, seed: Any, n_draws: int
-) -> Any:
-    """Return a table with one row per cluster; see `Posterior.describe`."""
-    names = _column_names(draws, words)
-    estimates = parameter_estimates(
-        draws, estimate, level=level, seed=seed, n_draws=n_draws, transform=_shown_parameters
-    )
-    pandas = importlib.import_module("pandas")  # only now: heavy; and it has no types to check
-    rows = np.bincount(estimate, draws.item_sizes)
-    sizes = np.rint(rows).astype(np.int64)
-    sure = np.bincount(estimate, draws.item_sizes * certainty(draws, estimate)) / rows
-    table: dict[str, Any] = {"size": sizes, "certainty": sure}
-    groups = draws.resolved.described_columns(names)
-    for key, value in estimates.items():
-        prefix, name = _parted(key)
-        columns = groups[prefix]
-        if name == "words":
-            table |= _word_columns(value, columns, prefix)
-        elif name == "categories":
-            table |= _category_columns(value, columns)
-        else:
-            table |= _number_columns(value, columns, name)
-    index = pandas.RangeIndex(len(table["size"]), name="cluster")
-    return pandas.DataFrame(table, index=index)
-
-
-def _parted(key: str) -> tuple[str, str]:
+def parted(key: str) -> tuple[str, str]:
     """Return what the name of a parameter begins with, where parts have their own, and the rest."""
     before, colon, name = key.rpartition(": ")
     return before + colon, name
-
-
-def _shown_parameters(parameters: Parameters) -> Parameters:
-    """Return what a table shows: standard deviations instead of covariances, one per column."""
-    result = {}
-    for key, values in parameters.items():
-        prefix, name = _parted(key)
-        if name == "covariance":
-            result[f"{prefix}sd"] = np.sqrt(np.diagonal(values, axis1=1, axis2=2))
-        elif name == "variance":
-            spread = np.sqrt(values if values.ndim == 2 else values[:, None])
-            result[f"{prefix}sd"] = np.broadcast_to(spread, parameters[f"{prefix}mean"].shape)
-        elif name == "probabilities":
-            result[prefix + ("words" if values.ndim == 2 else "categories")] = values
-        else:
-            result[key] = values
-    return result
-
-
-def _with_ends(name: str, value: ParameterEstimate, *place: Any) -> dict[str, Any]:
-    """Return the mean of a parameter and the ends of its interval, as three columns."""
-    ends = {"": value.mean, " low": value.lower, " high": value.upper}
-    return {f"{name}{end}": values[:, *place] for end, values in ends.items()}
-
-
-def _number_columns(value: ParameterEstimate, columns: list[Column], name: str) -> dict[str, Any]:
-    table: dict[str, Any] = {}
-    if value.mean.shape[1] != len(columns):  # of a user's family: as many as it likes
-        columns = [Column(f"{j}") for j in range(value.mean.shape[1])]
-    for j, (column, known) in enumerate(columns):
-        # of truth values and the like, the probability of the second
-        title = column if known is None or len(known) < 2 else f"{column} = {known[1]}"
-        table |= _with_ends(f"{title} {name}", value, j)
-    return table
-
-
-def _word_columns(value: ParameterEstimate, columns: list[Column], prefix: str) -> dict[str, Any]:
-    """Return the most probable words of each cluster, and the probability of the first."""
-    order = np.argsort(-value.mean, axis=1, kind="stable")[:, :_TOP_WORDS]
-    rows = np.arange(len(order))
-    first = ParameterEstimate(*(values[rows, order[:, 0]][:, None] for values in value))
-    words = [", ".join(columns[v].name for v in row) for row in order]
-    return {f"{prefix}words": words} | _with_ends(f"{prefix}first word probability", first, 0)
-
-
-def _category_columns(value: ParameterEstimate, columns: list[Column]) -> dict[str, Any]:
-    """Return the most probable category of each column, and its probability."""
-    table: dict[str, Any] = {}
-    for j, column in enumerate(columns):
-        mode = value.mean[:, j].argmax(axis=1)
-        rows = np.arange(len(mode))
-        table[f"{column.name} mode"] = (
-            mode if column.categories is None else [column.categories[code] for code in mode]
-        )
-        likeliest = ParameterEstimate(*(values[rows, j, mode][:, None] for values in value))
-        table |= _with_ends(f"{column.name} probability", likeliest, 0)
-    return table
-
-
-def _column_names(draws: Draws, words: Any) -> Sequence[str]:
-    width = draws.data_for("describe").shape[1]
-    if words is None:
-        return draws.column_names
-    try:
-        names = None if isinstance(words, str) else [str(word) for word in words]
-    except Exception:  # it is nothing to go through
-        names = None
-    if names is None or len(names) != width:
-        raise ValueError(f"words must be {width} names, one per column of X, got {shown(words)}")
-    return names

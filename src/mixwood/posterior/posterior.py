@@ -349,10 +349,11 @@ class Posterior(EstimatedDraws):
         -------
         pandas.DataFrame
             The largest cluster first. ``size``, the number of rows; ``certainty``, the mean of
-            its rows' `certainty`; and for each column of the data a parameter with the ends of
-            its interval, ``low`` and ``high``: ``mean`` and ``sd``, ``rate``, or
-            ``probability``. Categorical columns have their ``mode`` and its probability,
-            counts their most probable ``words`` and the first one's probability.
+            its rows' `certainty`; ``markers``, at most four columns that set it apart, from
+            `markers`; and for each column of the data a parameter with the ends of its
+            interval, ``low`` and ``high``: ``mean`` and ``sd``, ``rate``, or ``probability``.
+            Categorical columns have their ``mode`` and its probability, counts their most
+            distinctive ``words`` and the first one's probability.
 
         Examples
         --------
@@ -362,11 +363,77 @@ class Posterior(EstimatedDraws):
         >>> post.describe()["size"].tolist()
         [3, 3]
         """
-        from mixwood.posterior.cluster_summary import describe
+        from mixwood.posterior.describe import describe
 
         self.data_for("describe")
         estimate = self.point_estimate(loss, min_size, seed)
         return describe(self, estimate, words=words, level=level, seed=seed, n_draws=draws)
+
+    def markers(
+        self,
+        n: int = 10,
+        probability: float = 0.9,
+        words: Any = None,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        draws: int = 200,
+    ) -> Any:
+        """Return what sets each cluster of the point estimate apart from the rest.
+
+        Parameters
+        ----------
+        n : int
+            At most this many markers per cluster.
+        probability : float
+            How probable it must be that the cluster's parameter is above the rest's (or below).
+        words : sequence of str, optional
+            Names of the columns, for counts the vocabulary; `column_names` by default.
+        loss, min_size, seed
+            Which point estimate, as `point_estimate` takes them; the seed is also that of the
+            parameters, which are drawn.
+        draws : int
+            At most this many draws of the partition are used, evenly spread over all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per marker, the largest effect of each cluster first. ``cluster``;
+            ``column``, a column, a word, or a category (``"colour = red"``); ``how``, for
+            example ``"high"`` or ``"low"``; ``value`` and ``rest``, the posterior means of its
+            mean, rate or probability in the cluster and in all others; ``effect``, by how much
+            they differ, in standard deviations of a row; ``probability`` that the cluster's is
+            above. Words and categories are markers only where they are more probable than
+            elsewhere. Effects below 0.2 are left out. One cluster has no markers.
+
+        Notes
+        -----
+        Effects of means are in units of the standard deviation within clusters; those of rates
+        are differences of ``2 sqrt(rate)``, and those of probabilities of ``2 asin(sqrt(p))``
+        (Cohen's h), for words times the root of the mean number of words in a row. So they can be
+        compared, and words are ranked by how distinctive they are: not by frequency, and not by a
+        ratio that rare words would win.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0, 1.0], [0.1, 1.3], [0.2, 1.1], [9.0, 1.2], [9.1, 1.1], [9.2, 1.0]]
+        >>> model = mw.Mixture(mw.DiagonalGaussian())
+        >>> post = mw.sample(model, X, draws=100, chains=2, seed=1, progress=False)
+        >>> post.markers()[["cluster", "column", "how"]]
+           cluster    column   how
+        0        0  column 0   low
+        1        1  column 0  high
+        """
+        from mixwood.posterior.describe import column_names
+        from mixwood.posterior.markers import find_markers, markers_table
+
+        names = column_names(self, words)
+        estimate = self.point_estimate(loss, min_size, seed)
+        found = find_markers(
+            self, estimate, names, most=n, probability=probability, seed=seed, n_draws=draws
+        )
+        return markers_table(found)
 
     # --- pictures
 
@@ -378,36 +445,134 @@ class Posterior(EstimatedDraws):
         ax: Axes | None = None,
         density: bool = True,
         max_items: int = 10_000,
+        *,
+        coordinates: Any = None,
+        names: Any = None,
+        palette: Any = None,
     ) -> Axes:
         """Draw the data by cluster of the point estimate.
 
         One column: a histogram, each item below it, and the predictive density. Two columns:
         the items, and contours of the predictive density within which lie 50, 90 and 99% of
-        them. More: the first two principal components, of standardized columns (of
-        `Multinomial`, the square roots of a row's shares; of `Categorical`, indicators). Hollow
-        marks are items whose `certainty` is below 0.9. The legend has
-        the clusters' numbers, those of `describe`, if there are at most 20. Weighted leaves are
-        drawn at the mean of their rows, with an area by the number of them; leaves of a family
-        made by `mixwood.conjugate_family` have no such place, and are refused.
+        them. More: the plane that tells the clusters best apart, of standardized columns (of
+        `Multinomial`, the square roots of a row's shares; of `Categorical`, indicators); the
+        axes say how much of the separation of all clusters they show. Hollow marks are items
+        whose `certainty` is below 0.9. A legend has the clusters' numbers, those of
+        `describe`, and sizes; where it would not fit, the numbers are at the clusters. Weighted
+        leaves are drawn at the mean of their rows, with an area by the number of them; leaves of
+        a family made by `mixwood.conjugate_family` have no such place: give `coordinates`.
 
         Parameters
         ----------
-        loss, min_size, seed
+        loss, seed
             Which point estimate, as `point_estimate` takes them.
+        min_size : int
+            Clusters of fewer rows are grey, and called "others".
         ax : matplotlib Axes, optional
             Where to draw; those of a new figure of pyplot by default.
         density : bool
             Whether to draw the predictive density, a mean over at most 200 draws.
         max_items : int
             Of more items a random sample is drawn, and the title says so.
+        coordinates : array or table of shape (n, 2), or a pair of column names, optional
+            Where to draw the items instead: coordinates of your own (UMAP, t-SNE, longitude and
+            latitude), or two columns of the data.
+        names : sequence of str, or dict from int to str, optional
+            What the clusters are called: all of them in order, or some by their numbers.
+        palette : sequence of colours, or str, optional
+            The colours of the clusters, or the name of a colour map of matplotlib. The default
+            has 20, which colour-blind readers tell apart. Where there are more clusters than
+            colours, no two that are neighbours in the picture share one.
 
         Returns
         -------
         matplotlib Axes
+
+        Notes
+        -----
+        The plane is a discriminant plane: the covariance between the clusters' means against
+        that within clusters, rows weighted by `certainty`, pairs of clusters by how well they
+        are told apart already, so that no far cluster has the plane for itself. Clusters of one
+        row, or of less than 0.5% of them, take no part in choosing it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mixwood as mw
+        >>> from matplotlib.figure import Figure
+        >>> X = np.random.default_rng(0).normal(size=(40, 3))
+        >>> X[:20, 0] += 9.0
+        >>> model = mw.Mixture(mw.DiagonalGaussian())
+        >>> post = mw.sample(model, X, draws=50, chains=1, seed=1, progress=False)
+        >>> ax = post.plot_clusters(ax=Figure().add_subplot(), names=["left", "right"])
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('first discriminant (100% of the separation)', 'first component of the rest')
         """
         from mixwood.plots import plot_clusters
 
-        return plot_clusters(self, loss, min_size, seed, ax, density, max_items)
+        return plot_clusters(
+            self, loss, min_size, seed, ax, density, max_items,
+            coordinates=coordinates, names=names, palette=palette,
+        )  # fmt: skip
+
+    def plot_profile(
+        self,
+        words: Any = None,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        ax: Axes | None = None,
+        *,
+        max_columns: int = 40,
+        max_clusters: int = 40,
+        names: Any = None,
+        palette: Any = None,
+        draws: int = 200,
+    ) -> Axes:
+        """Draw what the clusters are like: a heat map of clusters by columns.
+
+        The colour is the posterior mean of a cluster's mean, rate or probability, as its
+        distance from the mean of all rows: in standard deviations of the rows, for words in
+        those between clusters. Where there is room, the parameter itself is written. Clusters
+        are in the order of a tree that joins similar ones, drawn at the right. Each category of
+        a column is one.
+
+        Parameters
+        ----------
+        words : sequence of str, optional
+            Names of the columns, for counts the vocabulary; `column_names` by default.
+        loss, min_size, seed
+            Which point estimate, as `point_estimate` takes them.
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+        max_columns, max_clusters : int
+            Of more columns, those are drawn that set one cluster after the other apart most, in
+            the order of a tree; of more clusters, the largest.
+        names, palette
+            Of the clusters, as `plot_clusters` takes them.
+        draws : int
+            At most this many draws of the partition are used, evenly spread over all.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> from matplotlib.figure import Figure
+        >>> X = [[0.0, 1.0], [0.1, 1.3], [0.2, 1.1], [9.0, 1.2], [9.1, 1.1], [9.2, 1.0]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=20, chains=1, seed=1, progress=False)
+        >>> post.plot_profile(ax=Figure().add_subplot()).get_title()
+        '2 clusters, 2 columns'
+        """
+        from mixwood.plots import plot_profile
+
+        return plot_profile(
+            self, words, loss, min_size, seed, ax,
+            max_columns=max_columns, max_clusters=max_clusters, names=names, palette=palette,
+            draws=draws,
+        )  # fmt: skip
 
     def plot_n_clusters(self, ax: Axes | None = None, min_size: int = 1) -> Axes:
         """Draw the posterior of the number of clusters; small marks are the single chains.

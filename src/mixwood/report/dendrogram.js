@@ -7,7 +7,7 @@
   const tree = JSON.parse(block.textContent);
   const svg = document.getElementById("tree");
   const panel = document.getElementById("node");
-  const BOX = { width: 1000, height: 430, left: 62, right: 992, top: 14, bottom: 362 };
+  const BOX = { width: 1000, height: 460, left: 62, right: 992, top: 14, bottom: 362 };
   const START = 0, END = 1, HEIGHT = 2, CHANCE = 3, LEFT = 4, RIGHT = 5;
   const nodes = tree.nodes;
   const root = nodes.length - 1;
@@ -59,31 +59,32 @@
       if (cluster === null) cluster = tree.clusters[i];
       else if (cluster !== tree.clusters[i]) return tree.mixed;
     }
-    return tree.colours[cluster % tree.colours.length];
+    return tree.colours[cluster];
   }
 
   const clip = element("clipPath", { id: "tree-window" }, element("defs", {}, svg));
-  element("rect", {
-    x: BOX.left, y: 0, width: BOX.right - BOX.left, height: BOX.height,
-  }, clip);
+  const hole = element("rect", { x: BOX.left, y: 0, width: 0, height: BOX.height }, clip);
   const axis = element("g", { class: "axis" }, svg);
   const window_ = element("g", { "clip-path": "url(#tree-window)" }, svg);
   const stems = element("g", {}, window_);
   const names = element("g", { class: "names" }, window_);
   const lines = new Map();
 
-  // Numbers for readers: counts with separators, others to three digits, percentages whole.
+  // Numbers for readers: counts with separators, others to three digits, probabilities to three.
   const grouped = (count) => count.toLocaleString("en");
   const rounded = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
-  const percent = (chance) =>
-    chance < 0.01 ? "< 1%" : chance > 0.99 ? "> 99%" : `= ${Math.round(100 * chance)}%`;
+  const probability = (chance) =>
+    chance < 0.001 ? "< 0.001" : chance > 0.999 ? "> 0.999" : `= ${chance.toFixed(3)}`;
+  const nameOf = (i) => String((tree.names && tree.names[i]) || tree.rows[i]);
+  const short = (text) => (text.length > 13 ? text.slice(0, 12) + "\u2026" : text);
 
   function drawAxis() {
+    axis.textContent = "";
     const values = [0, 1];
     for (let value = 10; value < highest; value *= 10) values.push(value);
     for (const value of values) {
       const y = up(value);
-      element("line", { x1: BOX.left - 4, x2: BOX.left, y1: y, y2: y, stroke: "#777" }, axis);
+      element("line", { x1: BOX.left - 4, x2: BOX.left, y1: y, y2: y }, axis);
       const text = element("text", { x: BOX.left - 7, y: y + 4, "text-anchor": "end" }, axis);
       text.textContent = value.toLocaleString("en");
     }
@@ -126,7 +127,7 @@
         x: x, y: BOX.bottom + 12, "text-anchor": "end", "dominant-baseline": "middle",
         transform: `rotate(-90 ${x} ${BOX.bottom + 12})`,
       }, names);
-      text.textContent = count === 1 ? tree.rows[nodes[k][START]] : `(${grouped(count)})`;
+      text.textContent = count === 1 ? short(nameOf(nodes[k][START])) : `(${grouped(count)})`;
     }
   }
 
@@ -182,7 +183,7 @@
     panel.textContent = "";
     let first = count === 1 ? "1 item." : `${grouped(count)} items.`;
     if (chance !== null) {
-      first += ` Probability that they are one cluster, given the tree: P(h) ${percent(chance)}.`;
+      first += ` Probability that they are one cluster, given the tree: P(h) ${probability(chance)}.`;
       first += ` Height ${rounded(height)}.`;
     }
     said(first, "soft");
@@ -195,8 +196,11 @@
     const more = parts.length - 6;
     said(`In the estimate: ${listed}`
       + (more > 0 ? `, and ${grouped(more)} more cluster${more > 1 ? "s" : ""}.` : "."), "soft");
-    const members = tree.rows.slice(start, Math.min(end, start + 24)).sort((a, b) => a - b);
-    said(`Row${count > 1 ? "s" : ""} ${members.join(", ")}${count > 24 ? ", ..." : ""}`, "soft");
+    const members = [];
+    for (let i = start; i < Math.min(end, start + 24); i++) members.push(i);
+    members.sort((a, b) => tree.rows[a] - tree.rows[b]);
+    said(`Row${count > 1 ? "s" : ""} ${members.map(nameOf).join(", ")}`
+      + (count > 24 ? ", ..." : ""), "soft");
   }
 
   function step(key) {
@@ -272,7 +276,21 @@
   document.getElementById("tree-out").addEventListener("click", () => zoom(1 / 1.6));
   document.getElementById("tree-all").addEventListener("click", reset);
 
-  drawAxis();
+  // One unit is one pixel, so that letters stay legible on a small screen; paper scales it.
+  function fit() {
+    BOX.width = Math.max(svg.getBoundingClientRect().width || 1000, 280);
+    BOX.right = BOX.width - 8;
+    svg.setAttribute("viewBox", `0 0 ${BOX.width} ${BOX.height}`);
+    hole.setAttribute("width", BOX.right - BOX.left);
+    drawAxis();
+    draw();
+  }
+
   drawMerges();
-  draw();
+  fit();
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (window.innerWidth !== width) fit();
+    width = window.innerWidth;
+  });
 })();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.numbers import number
+from mixwood.plots.colours import cluster_colours
+from mixwood.plots.plane import plane_of
+from mixwood.plots.style import COLOURS, MIXED_COLOUR, colour, sample_of
+from mixwood.posterior.contrasts import Contrast, contrasts
+from mixwood.posterior.describe import column_names
+from mixwood.posterior.markers import Marker, markers_from
 from mixwood.report.about import About
 from mixwood.report.headline import Headline, headline
 from mixwood.report.labels import labels_csv
 from mixwood.report.verdict import Verdict, judge
 
 if TYPE_CHECKING:
-    from mixwood._support.types import IntArray
+    from mixwood._support.types import FloatArray, IntArray
     from mixwood.posterior.posterior import Posterior
 
 __all__ = ["SUMMARY_FORMATS", "Digest"]
@@ -58,6 +65,40 @@ class Digest:
         return np.asarray(self.thinned.point_estimate())
 
     @cached_property
+    def certainty(self) -> FloatArray:
+        """How probable the cluster of each item is."""
+        return np.asarray(self.thinned.certainty())
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """The rows of each cluster of the estimate, the largest first."""
+        return np.bincount(self.estimate, self.posterior.item_sizes).astype(np.float64)
+
+    @property
+    def n_shown(self) -> int:
+        """How many clusters are shown by themselves, and not folded, or grey: the groups."""
+        return int(np.count_nonzero(self.sizes >= self.least_shown))
+
+    @property
+    def least_shown(self) -> int:
+        """The rows of the smallest of these; if no cluster is a group, all are shown."""
+        least = self.headline.least
+        return least if self.sizes.max() >= least else 1
+
+    @cached_property
+    def colours(self) -> list[str]:
+        """The colour of each cluster, the same in the whole report; small ones are grey."""
+        some, shown = self.thinned, self.n_shown
+        colours = [colour(k) for k in range(shown)]
+        if shown > len(COLOURS) and some.X is not None:
+            items = sample_of(some.n_items, 10_000)
+            labels = self.estimate[items]
+            with suppress(TypeError):  # leaves that have no place
+                plane = plane_of(some, items, labels, self.certainty[items])
+                colours = cluster_colours(plane.points, labels, shown)
+        return colours + [MIXED_COLOUR] * (len(self.sizes) - shown)
+
+    @cached_property
     def labels(self) -> Any:
         """The table of the rows: what names them, their clusters, how sure these are."""
         return self.thinned.labels_table(self.about.rows(self.posterior.n_items))
@@ -81,6 +122,32 @@ class Digest:
     def headline(self) -> Headline:
         """How many clusters there are, in words."""
         return headline(self.posterior, self.estimate)
+
+    @cached_property
+    def contrasts(self) -> list[Contrast]:
+        """How each cluster compares with the rest; nothing where no parameters can be compared."""
+        some = self.thinned
+        if some.X is None:
+            return []
+        try:
+            return contrasts(
+                some, self.estimate, column_names(some, self.about.words), seed=0, n_draws=200
+            )
+        except TypeError:  # a family of a user that cannot draw parameters
+            return []
+
+    @cached_property
+    def markers(self) -> list[list[Marker]]:
+        """What sets each cluster of the estimate apart, the largest effect first."""
+        clusters = int(self.estimate.max()) + 1
+        # Some words tell what a text is about even where none is sure.
+        sure = 0.5 if self.of_words else 0.9
+        return markers_from(self.contrasts, clusters, most=8, probability=sure)
+
+    @property
+    def of_words(self) -> bool:
+        """Whether clusters differ in words."""
+        return any(contrast.kind == "word" for contrast in self.contrasts)
 
     @cached_property
     def adjusted_rand(self) -> float | None:

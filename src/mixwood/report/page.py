@@ -15,6 +15,7 @@ from mixwood._support.numbers import count
 from mixwood.report.about import About
 from mixwood.report.digest import Digest
 from mixwood.report.pieces import data_block, escaped, paragraph
+from mixwood.report.rows import row_names
 from mixwood.report.sections import all_sections
 from mixwood.report.tree import tree_of
 
@@ -72,9 +73,13 @@ def render(digest: Digest, folder: str | None = None) -> str:
     """Return the page as text; see `write_report`."""
     from mixwood import __version__
 
-    tree = None if digest.posterior.X is None else tree_of(digest.posterior, digest.estimate)
+    tree = None
+    if digest.posterior.X is not None:
+        names = row_names(digest)
+        tree = tree_of(digest.posterior, digest.estimate, digest.colours, names)
     sections = all_sections(digest, tree, None if folder is None else shlex.quote(folder))
-    style, script = _resource("report.css"), _resource("dendrogram.js")
+    style = _resource("report.css")
+    script = _resource("dendrogram.js") + _resource("tables.js")
     return _filled(
         _resource("template.html"),
         policy=escaped(_policy(script)),

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import base64
-import html
-import io
 import json
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
 
 import numpy as np
 
 from mixwood._support.numbers import number
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 __all__ = [
+    "WITHOUT_DATA",
+    "chip",
     "data_block",
+    "details",
     "download",
     "escaped",
     "paragraph",
-    "picture",
+    "scrolling",
     "section",
     "table",
     "with_intervals",
 ]
+
+WITHOUT_DATA = "The run was saved without its data, which this part of the report needs."
 
 #: Rows of a long table that are shown at once; the others unfold.
 ROWS_AT_ONCE = 40
@@ -36,7 +37,7 @@ LONGEST_LINK = 2 * 10**6
 
 def escaped(text: object) -> str:
     """Return text that is text in HTML, within attributes too."""
-    return html.escape(str(text), quote=True)
+    return escape(str(text), quote=True)
 
 
 def paragraph(text: object, kind: str = "") -> str:
@@ -52,15 +53,18 @@ def section(key: str, title: str, *parts: str) -> str:
     return f'<section id="{key}" aria-labelledby="{key}-title">{heading}{content}</section>'
 
 
-def picture(figure: Figure, description: str) -> str:
-    """Return a figure as an image within the page."""
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=144)
-    data = base64.b64encode(file.getvalue()).decode()
-    return (
-        f'<figure><img src="data:image/png;base64,{data}" alt="{escaped(description)}">'
-        f"<figcaption>{escaped(description)}</figcaption></figure>"
-    )
+def chip(cluster: Any, colours: Sequence[str]) -> str:
+    """Return the number of a cluster after a mark of its colour; nothing for no cluster."""
+    if cluster is None or cluster == "" or cluster != cluster:
+        return ""
+    return f'<span class="chip" style="background:{colours[int(cluster)]}"></span>{int(cluster):,}'
+
+
+def details(title: str, content: str, key: str, *, printed: bool = False) -> str:
+    """Return something folded, with a title; `printed` unfolds it on paper."""
+    paper = " data-printed" if printed else ""
+    heading = f"<summary>{escaped(title)}</summary>"
+    return f'<details id="{escaped(key)}"{paper}>{heading}{content}</details>'
 
 
 def download(text: str, name: str) -> str | None:
@@ -72,7 +76,7 @@ def download(text: str, name: str) -> str | None:
     if len(data) > LONGEST_LINK:
         return None
     return (
-        f'<a download="{escaped(name)}" '
+        f'<a class="button" download="{escaped(name)}" '
         f'href="data:text/csv;charset=utf-8;base64,{data}">{escaped(name)}</a>'
     )
 
@@ -83,8 +87,9 @@ def table(
     caption: str,
     index: str = "",
     formats: Mapping[str, Callable[[float], str]] | None = None,
+    html: Mapping[str, Callable[[Any], str]] | None = None,
 ) -> str:
-    """Return a pandas table; a long one unfolds, a wide one scrolls.
+    """Return a pandas table that readers can sort; a long one unfolds, a wide one scrolls.
 
     Parameters
     ----------
@@ -93,29 +98,66 @@ def table(
         Of the element, of the table, of the column that names its rows.
     formats : dict of str to function, optional
         How the numbers of a column are written, where not as others are.
+    html : dict of str to function, optional
+        Columns whose entries are made into HTML; ``""`` is the column that names the rows.
     """
+    made = html or {}
     shown = [_format(_name(column), formats or {}) for column in frame.columns]
+    makers = [made.get(_name(column)) for column in frame.columns]
     head = "".join(f'<th scope="col">{escaped(_name(c))}</th>' for c in frame.columns)
     opening = (
-        f'<table><caption>{escaped(caption)}</caption><thead><tr><th scope="col">'
+        f'<table class="sortable"><caption>{escaped(caption)}</caption><thead><tr><th scope="col">'
         f"{escaped(index)}</th>{head}</tr></thead><tbody>"
     )
     rows = [
-        f'<tr><th scope="row">{escaped(_name(name))}</th>'
-        + "".join(_cell(value, show) for value, show in zip(row, shown, strict=True))
+        _row_head(name, made.get(""))
+        + "".join(_cell(*each) for each in zip(row, shown, makers, strict=True))
         + "</tr>"
         for name, row in zip(frame.index, frame.itertuples(index=False), strict=True)
     ]
     first, rest = rows[:ROWS_AT_ONCE], rows[ROWS_AT_ONCE:]
-    scroll = f'<div class="scroll" role="region" aria-label="{escaped(caption)}" tabindex="0">'
-    text = scroll + opening + "".join(first) + "</tbody></table></div>"
+    scroll = _scroll(caption)
+    text = f"{scroll}{opening}{''.join(first)}</tbody></table></div>"
     if rest:
-        text += (
-            f'<details id="{key}-rest"><summary>{len(rest):,} more</summary>{scroll}{opening}'
-            + "".join(rest)
-            + "</tbody></table></div></details>"
-        )
+        more = f"{scroll}{opening}{''.join(rest)}</tbody></table></div>"
+        text += details(f"{len(rest):,} more", more, f"{key}-rest")
     return text
+
+
+def scrolling(
+    frame: Any,
+    key: str,
+    caption: str,
+    heads: Mapping[str, str],
+    html: Mapping[str, Callable[[Any], str]],
+) -> str:
+    """Return a table whose columns have heads of HTML, and whose entries are made into HTML."""
+    head = "".join(f'<th scope="col" class="number">{heads[c]}</th>' for c in frame.columns)
+    makers = [html[column] for column in frame.columns]
+    rows = "".join(
+        f'<tr><th scope="row">{escaped(name)}</th>'
+        + "".join(f'<td class="number">{make(v)}</td>' for v, make in zip(row, makers, strict=True))
+        + "</tr>"
+        for name, row in zip(frame.index, frame.itertuples(index=False), strict=True)
+    )
+    return (
+        f'{_scroll(caption)}<table id="{escaped(key)}"><caption>{escaped(caption)}</caption><thead>'
+        f'<tr><th scope="col"></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+def _scroll(caption: str) -> str:
+    return f'<div class="scroll" role="region" aria-label="{escaped(caption)}" tabindex="0">'
+
+
+def _row_head(name: Any, make: Callable[[Any], str] | None) -> str:
+    text = escaped(_name(name)) if make is None else make(name)
+    return f'<tr><th scope="row"{_sort_key(name)}>{text}</th>'
+
+
+def _sort_key(value: Any) -> str:
+    """Return the attribute by which numbers are sorted; text is sorted as it is shown."""
+    return f' data-sort="{float(value)!r}"' if _is_number(value) and value == value else ""
 
 
 def with_intervals(frame: Any) -> Any:
@@ -170,15 +212,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-def _cell(value: Any, show: Callable[[Any], str]) -> str:
-    if isinstance(value, str) and "\n" in value:
-        middle, interval = value.split("\n", 1)
-        return (
-            f'<td class="number">{escaped(middle)}<span class="interval">{escaped(interval)}</span>'
-            "</td>"
-        )
+def _cell(value: Any, show: Callable[[Any], str], make: Callable[[Any], str] | None) -> str:
     attribute = ' class="number"' if _is_number(value) else ""
-    return f"<td{attribute}>{escaped(show(value))}</td>"
+    text = escaped(show(value)) if make is None else make(value)
+    return f"<td{attribute}{_sort_key(value)}>{text}</td>"
 
 
 def data_block(key: str, content: Any) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mixwood._support.numbers import chance
+import numpy as np
+
+from mixwood._support.numbers import chance, count
+from mixwood.plots.clusters import UNSURE
 from mixwood.posterior.labels_table import LABEL_COLUMNS
-from mixwood.report.pieces import download, paragraph, section, table
+from mixwood.report.pieces import chip, download, paragraph, section, table
 
 if TYPE_CHECKING:
     from mixwood.report.digest import Digest
 
-__all__ = ["rows_section"]
+__all__ = ["row_names", "rows_section"]
 
 #: At most this many rows are listed, each with at most this many columns that name it.
 MOST_ROWS, MOST_NAMES = 20, 5
@@ -30,25 +34,47 @@ def rows_section(digest: Digest) -> str:
             "to be part of this page."
         )
     else:
-        all_rows = f"<p>The cluster of each row, and how sure it is: {link}</p>"
+        all_rows = f'<p class="download">The cluster of each row, and how sure it is: {link}</p>'
     return section("rows", "The rows", all_rows, _doubtful(digest))
 
 
 def _doubtful(digest: Digest) -> str:
     labels = digest.labels
+    count_unsure = int(np.count_nonzero(labels["certainty"] < UNSURE))
+    item = "leaf" if digest.posterior.of_leaves else "row"
     doubtful = labels.sort_values("certainty", kind="stable").head(MOST_ROWS)
     doubtful = doubtful[doubtful["certainty"] < 1]
     if not len(doubtful):
         return paragraph(
             "No row is in doubt: each belongs to its cluster of the estimate with probability 1."
         )
+    plural = "leaves" if item == "leaf" else "rows"
+    said = paragraph(_unsure_in_words(count_unsure, len(labels), item, plural))
     caption = (
-        "The rows whose cluster is least certain: the probability that a row belongs to its "
-        "cluster of the estimate, and the cluster that is next likeliest"
+        f"The {plural} whose cluster is least certain: the probability that one belongs to its "
+        "cluster of the estimate, and the cluster that is next likeliest."
     )
-    item = "leaf" if digest.posterior.of_leaves else "row"
     formats = dict.fromkeys(("certainty", _CHANCE), chance)
-    return table(_shown(doubtful), "doubtful", caption, item, formats)
+    html = dict.fromkeys(("cluster", "runner-up"), partial(chip, colours=digest.colours))
+    return said + table(_shown(doubtful), "doubtful", caption, item, formats, html)
+
+
+def _unsure_in_words(unsure: int, total: int, item: str, plural: str) -> str:
+    """Return how many rows are unsure of their cluster.
+
+    Examples
+    --------
+    >>> _unsure_in_words(1, 12, "row", "rows")
+    '1 of 12 rows is unsure: its cluster is less than 90% certain.'
+    """
+    if unsure == 0:
+        return f"None of the {plural} is unsure: every cluster is at least {UNSURE:.0%} certain."
+    who = f"All {total:,} {plural}" if unsure == total > 1 else ""
+    be, its = ("is", "its") if unsure == 1 else ("are", "their")
+    return (
+        f"{who or count(item, unsure, of=total, plural=plural)} {be} unsure: {its} cluster is less "
+        f"than {UNSURE:.0%} certain."
+    )
 
 
 def _shown(labels: Any) -> Any:
@@ -62,6 +88,12 @@ def _shown(labels: Any) -> Any:
     columns[_CHANCE] = labels["runner_up_probability"].astype(object)
     shown = type(labels)(columns)
     return shown.where(shown.notna(), "")
+
+
+def row_names(digest: Digest) -> list[str] | None:
+    """Return what the items are called, by the first column that names them; None for numbers."""
+    named = next(iter(digest.about.identifiers.values()), None)
+    return None if named is None else [_short(value) for value in named]
 
 
 def _short(value: Any) -> str:

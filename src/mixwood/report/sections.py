@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mixwood._support.numbers import chance, duration, number
+from mixwood.report import figures
 from mixwood.report.base_words import base_in_words
+from mixwood.report.clusters import clusters_section
 from mixwood.report.digest import SUMMARY_FORMATS
-from mixwood.report.headline import LEVEL
 from mixwood.report.overlap_words import overlap_in_words
-from mixwood.report.pieces import (
-    escaped,
-    paragraph,
-    picture,
-    section,
-    table,
-    with_intervals,
-)
+from mixwood.report.pieces import WITHOUT_DATA, escaped, paragraph, section, table
 from mixwood.report.rows import rows_section
 
 if TYPE_CHECKING:
@@ -45,9 +38,9 @@ def all_sections(
     """
     return [
         ("answer", "Answer", _answer(digest, folder)),
-        ("clusters", "Clusters", _clusters(digest)),
+        ("clusters", "Clusters", clusters_section(digest)),
         ("rows", "Rows", rows_section(digest)),
-        ("pictures", "Pictures", _pictures(digest)),
+        ("pictures", "Number", _pictures(digest)),
         ("hierarchy", "Hierarchy", _hierarchy(digest, tree)),
         ("chains", "Chains", _chains(digest)),
         ("run", "The run", _run(digest)),
@@ -61,6 +54,7 @@ def _answer(digest: Digest, folder: str | None) -> str:
         f'<p class="answer">{escaped(said.leads)}, with probability '
         f"<strong>{escaped(chance(said.probability))}</strong>.</p>",
         *(paragraph(sentence) for sentence in said.details),
+        _verdicts(_convergence(digest, folder)),
         paragraph(
             "The table and the pictures show the estimate: the single partition that stands best "
             "for all draws, with the least expected variation of information."
@@ -77,7 +71,6 @@ def _answer(digest: Digest, folder: str | None) -> str:
         )
     overlapping = overlap_in_words(digest.thinned, digest.estimate)
     parts += [paragraph(text) for text in (*overlapping, *base_in_words(digest.posterior))]
-    parts.append(_verdict(digest, folder))
     return section("answer", "How many clusters, and how sure", *parts)
 
 
@@ -86,7 +79,12 @@ def _thinning(digest: Digest) -> str:
     return "" if kept == all_ else f" It was found from {kept:,} of each chain's {all_:,} draws."
 
 
-def _verdict(digest: Digest, folder: str | None) -> str:
+def _verdicts(*verdicts: str) -> str:
+    """Return the verdicts on a run, side by side where there is room."""
+    return f'<div class="verdicts">{"".join(verdicts)}</div>'
+
+
+def _convergence(digest: Digest, folder: str | None) -> str:
     verdict = digest.verdict
     r_hat = SUMMARY_FORMATS["r_hat"](verdict.r_hat)
     size = SUMMARY_FORMATS["ess_bulk"](verdict.effective_draws)
@@ -99,7 +97,7 @@ def _verdict(digest: Digest, folder: str | None) -> str:
         command = f"mixwood resume {folder} --draws {verdict.draws_advised}"
         advice = f"<p>To run longer: <code>{escaped(command)}</code></p>"
     return (
-        f'<div class="verdict {verdict.level}">{paragraph(verdict.headline)}'
+        f'<div class="verdict {verdict.level}" id="convergence">{paragraph(verdict.headline)}'
         f"{paragraph(verdict.explanation)}{paragraph(numbers, 'soft')}{advice}</div>"
     )
 
@@ -108,44 +106,20 @@ def _defined(text: str) -> str:
     return "undefined" if text == "-" else text
 
 
-def _clusters(digest: Digest) -> str:
-    if digest.posterior.X is None:
-        return section("clusters", "The clusters", paragraph(_WITHOUT_DATA))
-    described = digest.thinned.describe(words=digest.about.words, level=LEVEL)
-    # A category that is a number, such as a year, is a name: no comma, no rounding.
-    modes = [name for name in described.columns if str(name).endswith(" mode")]
-    described = described.astype(dict.fromkeys(modes, str))
-    described = with_intervals(described)
-    caption = (
-        "One row per cluster of the estimate, the largest first; certainty is the mean "
-        "probability that its rows belong to it; below each number, its "
-        f"{LEVEL:.0%} credible interval"
-    )
-    return section(
-        "clusters",
-        "The clusters",
-        table(described, "clusters-table", caption, "cluster", {"certainty": chance}),
-    )
-
-
-_WITHOUT_DATA = "The run was saved without its data, which this part of the report needs."
-
-
 def _pictures(digest: Digest) -> str:
     some, every = digest.thinned, digest.posterior
     counted = (1,) if digest.headline.one_number else (digest.headline.least, 1)
     return section(
         "pictures",
-        "Pictures",
-        _drawn("The items, coloured by cluster", (8, 5.5), lambda ax: some.plot_clusters(ax=ax)),
-        _drawn(
+        "How many, and which rows are together",
+        figures.drawn(
             "How many clusters: the posterior probability of each number",
             (8, 3.2),
             *(partial(_numbers, every, least) for least in counted),
         ),
-        _drawn(
+        figures.drawn(
             "Co-clustering: how often two items share a cluster",
-            (6.5, 5.5),
+            (6.2, 5),
             lambda ax: some.plot_similarity(ax=ax),
         ),
     )
@@ -153,25 +127,6 @@ def _pictures(digest: Digest) -> str:
 
 def _numbers(posterior: Posterior, least: int, ax: Axes) -> None:
     posterior.plot_n_clusters(ax=ax, min_size=least)
-
-
-def _drawn(
-    description: str, size: tuple[float, float], *draw: Callable[[Axes], Any], below: bool = False
-) -> str:
-    """Return a picture of one or more axes, or why there is none: some data cannot be drawn so.
-
-    The figure is not one of pyplot's, so that no window or notebook ever sees it.
-    """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    rows, columns = (len(draw), 1) if below else (1, len(draw))
-    try:
-        for ax, one in zip(figure.subplots(rows, columns, squeeze=False).flat, draw, strict=True):
-            one(ax)
-        return picture(figure, description)
-    except (ValueError, TypeError, MemoryError) as error:
-        return paragraph(f"{description}: not drawn. {error}", "soft")
 
 
 _TREE_EMPTY = "No merge is chosen: point at one, or click the tree and press Home."
@@ -186,7 +141,7 @@ _TREE_HELP = (
 
 def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
     if tree is None:
-        return section("hierarchy", "Hierarchy", paragraph(_WITHOUT_DATA))
+        return section("hierarchy", "Hierarchy", paragraph(WITHOUT_DATA))
     about = "A tree of the items, grown under the model of the run and coloured by cluster."
     if digest.posterior.of_leaves:
         about += " Each item is a weighted leaf, which stands for rows that stay together."
@@ -207,7 +162,7 @@ def _hierarchy(digest: Digest, tree: dict[str, Any] | None) -> str:
         '<div class="tools"><button type="button" id="tree-in">Zoom in</button>'
         '<button type="button" id="tree-out">Zoom out</button>'
         '<button type="button" id="tree-all">Whole tree</button></div>',
-        '<svg id="tree" viewBox="0 0 1000 430" tabindex="0" role="application" '
+        '<svg id="tree" viewBox="0 0 1000 460" tabindex="0" role="application" '
         'aria-label="Tree of the items" aria-describedby="tree-help"></svg>',
         f'<div id="node" aria-live="polite">{paragraph(_TREE_EMPTY, "soft")}</div>',
     )
@@ -220,7 +175,7 @@ def _chains(digest: Digest) -> str:
     return section(
         "chains",
         "The chains",
-        _drawn("The chains after warm-up", (8, 2.1 * len(traces)), *traces, below=True),
+        figures.drawn("The chains after warm-up", (8, 2.1 * len(traces)), *traces, below=True),
         table(
             digest.summary,
             "summary",

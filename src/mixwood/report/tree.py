@@ -20,8 +20,10 @@ MOST_ROWS = 5000
 MOST_LEAVES = 600
 
 
-def tree_of(posterior: Posterior, labels: IntArray) -> dict[str, Any]:
-    """Return the tree of (a sample of) the items as `condensed` does.
+def tree_of(
+    posterior: Posterior, labels: IntArray, colours: list[str], names: list[str] | None = None
+) -> dict[str, Any]:
+    """Return the tree of (a sample of) the items as `condensed` does, with colours and names.
 
     Parameters
     ----------
@@ -29,17 +31,23 @@ def tree_of(posterior: Posterior, labels: IntArray) -> dict[str, Any]:
         With data. The tree is grown by `mixwood.ibhc` under its model.
     labels : int array of shape (n,)
         The clusters to colour by.
+    colours : list of str
+        Of each cluster.
+    names : list of n str, optional
+        What the items are called; by their numbers otherwise.
     """
     from mixwood.likelihoods.weighted_leaves import chosen_items
-    from mixwood.plots.style import COLOURS, MIXED_COLOUR, sample_of
+    from mixwood.plots.style import MIXED_COLOUR, sample_of
     from mixwood.trees.build import ibhc
 
     X = posterior.data_for("the tree of the report")
     rows = sample_of(posterior.n_items, MOST_ROWS)
     model = replace(posterior.model, likelihood=posterior.resolved)
     hierarchy = ibhc(model, chosen_items(X, rows), seed=0)
-    colours = {"colours": list(COLOURS), "mixed": MIXED_COLOUR}
-    return condensed(hierarchy, rows, labels) | colours
+    tree = condensed(hierarchy, rows, labels)
+    if names is not None:
+        tree["names"] = [names[row] for row in tree["rows"]]
+    return tree | {"colours": colours, "mixed": MIXED_COLOUR}
 
 
 def condensed(hierarchy: Hierarchy, rows: IntArray, labels: IntArray) -> dict[str, Any]:

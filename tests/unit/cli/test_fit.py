@@ -414,3 +414,14 @@ def test_identifiers_keep_their_leading_zeros(mixwood, quick):
     lines = Path("out.csv").read_text().splitlines()
     assert lines[0].startswith("row,id,")
     assert [line.split(",")[1] for line in lines[1:4]] == ["001", "002", "003"]
+
+
+def test_what_sets_clusters_apart_is_printed_and_in_the_json_object(mixwood, table, quick):
+    result = mixwood("fit", table, "--label", "kind", *quick, "--no-report", "-o", "out")
+    said = [line for line in result.stdout.splitlines() if line.startswith("Cluster ")]
+    assert len(said) == 3
+    assert all(re.fullmatch(r"Cluster \d, 12 rows: (high|low) .*\.", line) for line in said), said
+    result = mixwood("fit", table, "--label", "kind", *quick, "--no-report", "--json", "-o", "two")
+    clusters = json.loads(result.stdout)["clusters"]
+    assert [cluster["size"] for cluster in clusters] == [12, 12, 12]
+    assert {"column", "how", "effect", "probability"} <= set(clusters[0]["markers"][0])

@@ -115,7 +115,7 @@ def test_table_of_gaussian_clusters(make_posterior):
     table = posterior.describe()
     ends = ["", " low", " high"]
     numbers = [f"{c} {name}{end}" for name in ("mean", "sd") for c in "ab" for end in ends]
-    assert list(table.columns) == ["size", "certainty", *numbers]
+    assert list(table.columns) == ["size", "certainty", "markers", *numbers]
     assert table.index.name == "cluster"
     assert table["size"].sum() == 12
     assert np.all((table["a mean low"] <= table["a mean"]) & (table["a sd"] > 0))

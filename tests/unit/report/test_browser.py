@@ -7,6 +7,7 @@ import re
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mixwood as mw
@@ -23,7 +24,9 @@ def report(tmp_path_factory):
         model, X[rows], draws=30, warmup=20, chains=2, seed=seed_of("browser"), progress=False
     )
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(posterior, path, About(source="<script>alert(1)</script>"))
+    names = [f"<b>{row}" for row in range(posterior.n_items)]
+    about = About(source="<script>alert(1)</script>", identifiers={"name": names})
+    write_report(posterior, path, about)
     return path, posterior
 
 
@@ -76,7 +79,8 @@ def test_the_labels_are_saved_without_network(page, report, tmp_path):
     while not (tmp_path / "labels.csv").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     text = (tmp_path / "labels.csv").read_text(encoding="utf-8")
-    assert text == labels_csv(report[1].labels_table())
+    names = pd.DataFrame({"name": [f"<b>{row}" for row in range(report[1].n_items)]})
+    assert text == labels_csv(report[1].labels_table(names))
     assert page.errors == []
 
 
@@ -93,7 +97,7 @@ def test_a_node_tells_its_members(page, report):
     page.mouse("mouseMoved", *place)
     text = page.run("node.textContent")
     assert f"{n} items" in text
-    assert re.search(r"P\(h\) [=<>] \d+%", text)
+    assert re.search(r"P\(h\) [=<>] \d", text)
     estimate = posterior.point_estimate()
     largest = np.bincount(estimate).max()
     assert f"({largest})" in text
@@ -154,8 +158,103 @@ def test_the_keyboard_walks_the_tree(page):
 def test_every_control_is_reached_by_the_tab_key(page):
     page.run("document.body.tabIndex = -1; document.body.focus()")
     seen = []
-    for _ in range(40):
+    for _ in range(60):
         page.press("Tab")
         seen.append(page.run("document.activeElement.id || document.activeElement.tagName"))
     for name in ("tree-in", "tree-out", "tree-all", "tree"):
         assert name in seen
+
+
+def shown_in(page, scheme, width=1100):
+    page.call("Emulation.setEmulatedMedia", features=[
+        {"name": "prefers-color-scheme", "value": scheme}
+    ])  # fmt: skip
+    page.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width, height=844, deviceScaleFactor=1, mobile=width < 600,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def as_shown(page, report):
+    """Open the page for a scheme of colours and a width, and afterwards as it was."""
+
+    def show(scheme, width=1100):
+        shown_in(page, scheme, width)
+        page.open(report[0])
+
+    yield show
+    page.call("Emulation.setEmulatedMedia", features=[])
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_a_dark_screen_has_a_dark_page_and_dark_pictures(page, as_shown):
+    seen = {}
+    for scheme in ("light", "dark"):
+        as_shown(scheme)
+        paper = page.run("getComputedStyle(document.body).backgroundColor")
+        ink = page.run("getComputedStyle(document.body).color")
+        seen[scheme] = [sum(map(int, re.findall(r"\d+", c)[:3])) for c in (paper, ink)]
+        sources = page.run("[...document.images].map((image) => image.currentSrc.length)")
+        seen[scheme].append(sources)
+        assert page.errors == []
+    assert seen["light"][0] > 700 > 300 > seen["light"][1]
+    assert seen["dark"][0] < 120 < 500 < seen["dark"][1]
+    assert all(a != b for a, b in zip(seen["light"][2], seen["dark"][2], strict=True))
+
+
+def test_nothing_is_wider_than_a_telephone(page, as_shown):
+    as_shown("light", 390)
+    assert page.run("document.documentElement.scrollWidth") <= 390
+    page.run("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert page.run("document.documentElement.scrollWidth") <= 390
+    # The tree is drawn for this width: letters keep their size.
+    assert page.run("tree.viewBox.baseVal.width") < 400
+
+
+def column(page, table, k):
+    rows = f"[...document.querySelectorAll('{table} tbody tr')]"
+    return page.run(f"{rows}.map((row) => row.cells[{k}].textContent)")
+
+
+def test_headings_sort(page, report):
+    assert column(page, "#clusters table.sortable", 0) == [str(k) for k in range(4)]
+    button = "document.querySelectorAll('#clusters table thead button')[{}]"
+    page.run(f"{button.format(0)}.click()")
+    assert column(page, "#clusters table.sortable", 0) == ["3", "2", "1", "0"]
+    page.run(f"{button.format(0)}.click()")
+    assert column(page, "#clusters table.sortable", 0) == ["0", "1", "2", "3"]
+    sizes = np.bincount(report[1].point_estimate())
+    page.run(f"{button.format(1)}.click()")
+    drawn = [int(text) for text in column(page, "#clusters table.sortable", 1)]
+    assert drawn == sorted(sizes.tolist(), reverse=True)
+    page.run(f"{button.format(3)}.click()")  # text: from A to Z first
+    assert page.run("document.querySelector('#clusters th[aria-sort]').textContent").startswith(
+        "what"
+    )
+    apart = column(page, "#clusters table.sortable", 3)
+    assert apart == sorted(apart)
+    assert page.errors == []
+
+
+def test_parameters_unfold_on_paper(page):
+    assert not page.run("document.getElementById('parameters').open")
+    page.run("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.run("document.getElementById('parameters').open")
+    page.run("window.dispatchEvent(new Event('afterprint'))")
+    assert not page.run("document.getElementById('parameters').open")
+
+
+def test_leaves_have_names_and_probabilities_can_be_read(page):
+    page.run("tree.focus()")
+    page.press("Home")
+    text = page.run("node.textContent")
+    assert re.search(r"P\(h\) (< 0\.001|> 0\.999|= 0\.\d+)", text)
+    assert "<b>" in text
+    for _ in range(8):
+        page.press("+")
+    names = page.run(
+        "[...document.querySelectorAll('#tree .names text')].map((t) => t.textContent)"
+    )
+    assert names
+    assert all(re.fullmatch(r"<b>\d+", name) for name in names)

@@ -113,13 +113,15 @@ ABOUT = About(
 def test_the_page_lists_the_rows_to_doubt_and_holds_all(make_posterior):
     digest = Digest(wavering(make_posterior, 12), ABOUT)
     text = rows_section(digest)
-    [data] = re.findall(r'<a download="labels.csv" href="data:text/csv[^,]*;base64,([^"]*)"', text)
+    [data] = re.findall(
+        r'<a class="button" download="labels.csv" href="data:text/csv[^,]*;base64,([^"]*)"', text
+    )
     assert base64.b64decode(data).decode() == digest.labels_csv
     head, first, second, *_ = lines_of(digest.labels_csv)
     assert head[:4] == ["row", "id", "who", "kind"]
     assert first[:2] == ["0", "12345"]
     assert second[1:4:2] == ["", "fir"]
-    rows = re.findall(r'<th scope="row">(\d+)</th>', text)
+    rows = re.findall(r'<th scope="row"[^>]*>(\d+)</th>', text)
     order = digest.labels["certainty"].sort_values(kind="stable").index
     assert rows == [str(k) for k in order]
     assert "<td>12345</td>" in text  # what names a row is not written as a number
@@ -130,7 +132,7 @@ def test_the_page_lists_the_rows_to_doubt_and_holds_all(make_posterior):
 
 def test_at_most_twenty_rows_are_listed(make_posterior):
     text = rows_section(Digest(wavering(make_posterior, 30), About()))
-    assert len(re.findall(r'<th scope="row">', text)) == 20
+    assert len(re.findall(r'<th scope="row"', text)) == 20
 
 
 def test_a_page_of_certain_rows_says_so(make_posterior):
@@ -138,7 +140,7 @@ def test_a_page_of_certain_rows_says_so(make_posterior):
     one = replace(posterior, labels=np.zeros_like(posterior.labels))
     text = rows_section(Digest(one, About()))
     assert "No row is in doubt" in text
-    assert "<table>" not in text
+    assert "<table" not in text
 
 
 def test_what_is_too_long_for_a_link_is_in_the_folder(make_posterior, monkeypatch):

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import base64
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from PIL import Image
 from scipy.sparse import csr_array
 
 import mixwood as mw
 import mixwood.report.digest
-import mixwood.report.sections
+import mixwood.report.figures
 import mixwood.report.tree
+from mixwood.plots.colours import cluster_colours
+from mixwood.plots.style import COLOURS
 from mixwood.report import About, Digest, Known, write_report
 from mixwood.report import render as rendered
 from mixwood.testing import seed_of
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
-VOID = {"meta", "img", "br", "link", "input", "hr"}
+VOID = {"meta", "img", "source", "br", "link", "input", "hr"}
 
 
 class Page(HTMLParser):
@@ -67,7 +75,7 @@ def fitted(X, likelihood, name, **options):
 @pytest.fixture
 def without_pictures(monkeypatch):
     """Leave out what takes the most time, where a test is about something else."""
-    monkeypatch.setattr(mixwood.report.sections, "_drawn", lambda *_, **__: "")
+    monkeypatch.setattr(mixwood.report.figures, "drawn", lambda *_, **__: "")
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +141,7 @@ def test_every_part_is_there_and_is_linked(page):
     links = [attributes["href"] for attributes in page.all("a") if "download" not in attributes]
     assert set(sections) <= {link[1:] for link in links}
     assert all(link[1:] in sections for link in links)
-    assert len(page.all("img")) == 4
+    assert len(page.all("img")) == 5
     assert all(image["alt"] for image in page.all("img"))
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -168,7 +176,78 @@ def test_the_names_of_others_are_only_text(three_classes):
     assert page.text.count("<script>alert(1)</script>") >= 6
     assert len(page.all("script")) == 2
     assert "onerror" not in {key for _, attributes in page.elements for key in attributes}
-    assert len(page.all("img")) == 4
+    assert len(page.all("img")) == 5
+
+
+def test_names_of_rows_are_only_text_too(posterior, without_pictures):
+    page = Page(render(posterior, About("x", identifiers={"who": [EVIL] * 60})))
+    assert len(page.all("script")) == 2
+    assert not page.all("img")
+    assert page.data["tree-data"]["names"] == [EVIL] * 60
+
+
+def test_pictures_have_a_version_for_dark_screens(text):
+    pairs = re.findall(
+        r'<picture><source media="screen and \(prefers-color-scheme: dark\)" '
+        r'srcset="data:image/png;base64,([^"]+)"><img src="data:image/png;base64,([^"]+)"',
+        text,
+    )
+    assert len(pairs) == 5
+    for one, other in pairs:
+        dark, light = (np.asarray(Image.open(BytesIO(base64.b64decode(p)))) for p in (one, other))
+        assert dark.shape == light.shape
+    dark, light = (
+        np.asarray(Image.open(BytesIO(base64.b64decode(p))).convert("L")) for p in pairs[0]
+    )
+    assert np.median(dark) < 50
+    assert np.median(light) > 200
+
+
+def test_clusters_have_chips_and_what_sets_them_apart(text, page, posterior):
+    rows = text.split('<table class="sortable">')[1].split("<tbody>")[1].split("</tbody>")[0]
+    rows = rows.split("</tr>")[:-1]
+    assert len(rows) == 3
+    for k, row in enumerate(rows):
+        assert f'style="background:{COLOURS[k]}"></span>{k}</th>' in row
+        assert 'data-sort="20.0"' in row
+    means = posterior.cluster_parameters()["mean"].mean[:, 0]
+    assert "low column" in rows[means.argmin()]
+    assert "high column" in rows[means.argmax()]
+    assert page.data["tree-data"]["colours"] == list(COLOURS[:3])
+
+
+def test_no_table_is_wider_than_five_clusters(make_posterior, without_pictures):
+    X = np.random.default_rng(seed_of("wide")).normal(size=(60, 3))
+    posterior = make_posterior(mw.DiagonalGaussian(), X=X, draws=1, chains=1)
+    labels = np.tile(np.arange(60) // 5, (1, 1, 1))
+    text = render(dataclasses.replace(posterior, labels=labels), About("x"))
+    heads = re.findall(r'<table id="parameters-\d+">.*?<thead>(.*?)</thead>', text, flags=re.S)
+    assert [head.count("chip") for head in heads] == [5, 5, 2]
+    assert len(re.findall('<th scope="row">column 2 sd</th>', text)) == 3
+
+
+def test_more_clusters_than_colours_have_those_of_the_picture(make_posterior, without_pictures):
+    rng = np.random.default_rng(seed_of("many colours"))
+    labels = np.repeat(np.arange(30), 4)
+    X = np.stack([labels % 6, labels // 6], axis=1) * 9 + rng.normal(size=(120, 2))
+    posterior = make_posterior(mw.DiagonalGaussian(), X=X, draws=1, chains=1)
+    digest = Digest(dataclasses.replace(posterior, labels=labels[None, None]), About("x"))
+    assert digest.colours == cluster_colours(X, digest.estimate, 30)
+    assert digest.colours != [COLOURS[k % 20] for k in range(30)]
+    axes = digest.thinned.plot_clusters(
+        ax=Figure().add_subplot(), palette=digest.colours, density=False
+    )
+    drawn = {to_hex(c.get_edgecolor()[0]).upper() for c in axes.collections}
+    assert drawn == set(digest.colours)
+
+
+def test_how_many_rows_are_unsure_is_told(make_posterior, without_pictures):
+    posterior = make_posterior(draws=10, chains=1)
+    labels = np.tile(np.repeat([0, 1], 6), (1, 10, 1))
+    labels[:, :4, 5] = 1  # one row is elsewhere in four of ten draws
+    posterior = dataclasses.replace(posterior, labels=labels)
+    said = Page(render(posterior, About("x"))).text
+    assert "1 of 12 rows is unsure: its cluster is less than 90% certain" in said
 
 
 def test_data_cannot_end_their_element():
@@ -198,11 +277,14 @@ def test_hundreds_of_clusters(make_posterior):
     X = np.random.default_rng(seed_of("hundreds")).normal(size=(600, 2))
     posterior = make_posterior(mw.Gaussian(), X=X, items=600, clusters=300, draws=3)
     page = Page(render(posterior, About("x")))
-    assert " more" in page.text
-    assert len(page.all("table")) == 4
+    sizes = np.bincount(posterior.point_estimate())
+    small = np.count_nonzero(sizes < 3)
+    assert f"{small} smaller clusters, {sizes[sizes < 3].sum()} rows in all" in page.text
+    folded = {attributes["id"] for attributes in page.all("details")}
+    assert folded == {"clusters-small", "small-table-rest", "parameters"}
 
 
-def test_counts_with_words_name_them():
+def test_counts_with_words_name_them(without_pictures):
     rng = np.random.default_rng(seed_of("counts"))
     counts = csr_array(rng.poisson(np.repeat([[9, 0.1, 0.1], [0.1, 9, 0.1]], 15, axis=0)))
     posterior = fitted(counts, mw.Multinomial(), "counts")
@@ -212,7 +294,7 @@ def test_counts_with_words_name_them():
     assert "<script>alert(1)</script>" in page.text
 
 
-def test_a_run_without_data_says_so(tmp_path, posterior):
+def test_a_run_without_data_says_so(tmp_path, posterior, without_pictures):
     posterior.save(tmp_path / "run", include_data=False)
     page = Page(render(mw.load(tmp_path / "run"), About("x")))
     assert "saved without its data" in page.text
@@ -249,7 +331,7 @@ def test_writing_replaces_the_file_whole(tmp_path, posterior, without_pictures):
         write_report(posterior, tmp_path / "nowhere" / "report.html")
 
 
-def test_categories_that_are_numbers_are_shown_as_they_are():
+def test_categories_that_are_numbers_are_shown_as_they_are(without_pictures):
     frame = pd.DataFrame({"year": [2007, 2009] * 6, "x": np.arange(12.0)})
     model = mw.Mixture(mw.Product({"year": mw.Categorical(), "x": mw.Gaussian()}), mw.NGGP())
     posterior = mw.sample(
@@ -257,7 +339,7 @@ def test_categories_that_are_numbers_are_shown_as_they_are():
     )
     page = render(posterior, About("table"))
     assert "year mode" in page
-    assert re.search("<td>200[79]</td>", page)
+    assert re.search('<td class="number">200[79]</td>', page)
     assert not re.search("2,00[79]", page)
 
 

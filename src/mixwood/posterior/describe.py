@@ -1,0 +1,138 @@
+"""The table of a point estimate's clusters: size, certainty, what sets each apart, parameters."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood._support.checks import shown
+from mixwood.likelihoods.base import Column
+from mixwood.posterior.cluster_summary import ParameterEstimate, parameter_estimates, parted
+from mixwood.posterior.contrasts import contrasts
+from mixwood.posterior.markers import markers_from, markers_in_words
+from mixwood.posterior.membership import certainty
+
+if TYPE_CHECKING:
+    from mixwood._support.types import FloatArray, IntArray
+    from mixwood.likelihoods.base import Parameters
+    from mixwood.posterior.draws import Draws
+
+__all__ = ["column_names", "describe"]
+
+#: How many words say what a cluster is about.
+_TOP_WORDS = 8
+#: How many markers are named, how probable they are, and from how many draws.
+_MOST_MARKERS, _SURE, _MOST_DRAWS = 4, 0.9, 200
+
+
+def describe(
+    draws: Draws, estimate: IntArray, *, words: Any, level: float, seed: Any, n_draws: int
+) -> Any:
+    """Return a table with one row per cluster; see `Posterior.describe`."""
+    names = column_names(draws, words)
+    estimates = parameter_estimates(
+        draws, estimate, level=level, seed=seed, n_draws=n_draws, transform=_shown_parameters
+    )
+    pandas = importlib.import_module("pandas")  # only now: heavy; and it has no types to check
+    rows = np.bincount(estimate, draws.item_sizes)
+    sizes = np.rint(rows).astype(np.int64)
+    sure = np.bincount(estimate, draws.item_sizes * certainty(draws, estimate)) / rows
+    compared = contrasts(draws, estimate, names, seed=seed, n_draws=min(n_draws, _MOST_DRAWS))
+    table: dict[str, Any] = {"size": sizes, "certainty": sure}
+    others = [contrast for contrast in compared if contrast.kind != "word"]
+    if others:
+        found = markers_from(others, len(sizes), _MOST_MARKERS, _SURE)
+        table["markers"] = [markers_in_words(markers) for markers in found]
+    groups = draws.resolved.described_columns(names)
+    for key, value in estimates.items():
+        prefix, name = parted(key)
+        columns = groups[prefix]
+        if name == "words":
+            distinct = next(c.effect for c in compared if c.kind == "word")
+            table |= _word_columns(value, distinct, columns, prefix)
+        elif name == "categories":
+            table |= _category_columns(value, columns)
+        else:
+            table |= _number_columns(value, columns, name)
+    index = pandas.RangeIndex(len(table["size"]), name="cluster")
+    return pandas.DataFrame(table, index=index)
+
+
+def _shown_parameters(parameters: Parameters) -> Parameters:
+    """Return what a table shows: standard deviations instead of covariances, one per column."""
+    result = {}
+    for key, values in parameters.items():
+        prefix, name = parted(key)
+        if name == "covariance":
+            result[f"{prefix}sd"] = np.sqrt(np.diagonal(values, axis1=1, axis2=2))
+        elif name == "variance":
+            spread = np.sqrt(values if values.ndim == 2 else values[:, None])
+            result[f"{prefix}sd"] = np.broadcast_to(spread, parameters[f"{prefix}mean"].shape)
+        elif name == "probabilities":
+            result[prefix + ("words" if values.ndim == 2 else "categories")] = values
+        else:
+            result[key] = values
+    return result
+
+
+def _with_ends(name: str, value: ParameterEstimate, *place: Any) -> dict[str, Any]:
+    """Return the mean of a parameter and the ends of its interval, as three columns."""
+    ends = {"": value.mean, " low": value.lower, " high": value.upper}
+    return {f"{name}{end}": values[:, *place] for end, values in ends.items()}
+
+
+def _number_columns(value: ParameterEstimate, columns: list[Column], name: str) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    if value.mean.shape[1] != len(columns):  # of a user's family: as many as it likes
+        columns = [Column(f"{j}") for j in range(value.mean.shape[1])]
+    for j, (column, known) in enumerate(columns):
+        # of truth values and the like, the probability of the second
+        title = column if known is None or len(known) < 2 else f"{column} = {known[1]}"
+        table |= _with_ends(f"{title} {name}", value, j)
+    return table
+
+
+def _word_columns(
+    value: ParameterEstimate, distinct: FloatArray, columns: list[Column], prefix: str
+) -> dict[str, Any]:
+    """Return the most distinctive words of each cluster, and the probability of the first.
+
+    Of a single cluster, the most probable ones.
+    """
+    rank = value.mean if len(distinct) == 1 else distinct
+    order = np.argsort(-rank, axis=1, kind="stable")[:, :_TOP_WORDS]
+    rows = np.arange(len(order))
+    first = ParameterEstimate(*(values[rows, order[:, 0]][:, None] for values in value))
+    words = [", ".join(columns[v].name for v in row) for row in order]
+    return {f"{prefix}words": words} | _with_ends(f"{prefix}first word probability", first, 0)
+
+
+def _category_columns(value: ParameterEstimate, columns: list[Column]) -> dict[str, Any]:
+    """Return the most probable category of each column, and its probability."""
+    table: dict[str, Any] = {}
+    for j, column in enumerate(columns):
+        mode = value.mean[:, j].argmax(axis=1)
+        rows = np.arange(len(mode))
+        table[f"{column.name} mode"] = (
+            mode if column.categories is None else [column.categories[code] for code in mode]
+        )
+        likeliest = ParameterEstimate(*(values[rows, j, mode][:, None] for values in value))
+        table |= _with_ends(f"{column.name} probability", likeliest, 0)
+    return table
+
+
+def column_names(draws: Draws, words: Any) -> Sequence[str]:
+    """Return the names of the columns: the user's `words`, or those of the data."""
+    width = draws.data_for("describe").shape[1]
+    if words is None:
+        return draws.column_names
+    try:
+        names = None if isinstance(words, str) else [str(word) for word in words]
+    except Exception:  # it is nothing to go through
+        names = None
+    if names is None or len(names) != width:
+        raise ValueError(f"words must be {width} names, one per column of X, got {shown(words)}")
+    return names
