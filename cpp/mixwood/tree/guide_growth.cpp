@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mixwood/tree/buckets.hpp"
 #include "mixwood/tree/collapse.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/guide.hpp"
@@ -71,17 +72,18 @@ Forest empty_forest(const std::shared_ptr<const ErasedFamily>& family, const Pri
 }  // namespace
 
 GuideLayout grow_guide(const std::shared_ptr<const ErasedFamily>& family, const Prior& reference,
-                       const LeafSets& sets, Stream& random) {
+                       const LeafSets& sets, Stream& random, int threads) {
   Forest forest = empty_forest(family, reference);
   IncrementalClustering growth(forest, DescentRule::balanced);
   const int items = sets.empty() ? family->n_rows() : static_cast<int>(sets.size());
   std::vector<int> order(items);
   for (int item = 0; item < items; ++item) order[item] = item;
   random.shuffle_front(order, items);
-  for (const int item : order) {
-    const int leaf = sets.empty() ? forest.make_leaf(item) : forest.make_block(sets[item]);
-    growth.insert(leaf);
-  }
+  if (sets.empty() && items >= fewest_in_buckets && takes_buckets(*family))
+    insert_in_buckets(forest, growth, order, threads);
+  else
+    for (const int item : order)
+      growth.insert(sets.empty() ? forest.make_leaf(item) : forest.make_block(sets[item]));
   forest.set_parameters(reference.values());
   // Trees join their nearest in random order: every guide tree sees other pairs of clusters.
   while (forest.trees().size() > 1) {

@@ -42,13 +42,13 @@ class IncrementalClustering {
       : forest_(forest), rule_(rule), search_(search), index_(forest) {}
 
   void insert(int item) {
-    std::vector<int> waiting{item};
+    waiting_.assign(1, item);
     int cuts = 0;
-    for (std::size_t next = 0; next < waiting.size(); ++next) {
+    for (std::size_t next = 0; next < waiting_.size(); ++next) {
       if (cuts == most_cuts)
-        insert_on_top(waiting[next]);
-      else if (const int joint = put(waiting[next]); joint != Arena::none)
-        cuts += cut_above(joint, waiting);
+        insert_on_top(waiting_[next]);
+      else if (const int joint = put(waiting_[next]); joint != Arena::none)
+        cuts += cut_above(joint, waiting_);
     }
   }
 
@@ -213,8 +213,22 @@ class IncrementalClustering {
   TreeIndex index_;
   SearchCounts counts_;
   Forest::Item item_;  // the one that is being put in
+  std::vector<int> waiting_;
   std::vector<Forest::Step> path_;
 };
+
+// Joins the lightest trees to their nearest, whatever their d, until at most this many are left.
+inline void join_lightest(Forest& forest, IncrementalClustering& growth, std::size_t most) {
+  const Arena& nodes = forest.nodes();
+  while (forest.trees().size() > most) {
+    std::vector<int> roots = forest.trees();
+    std::stable_sort(roots.begin(), roots.end(),
+                     [&](int a, int b) { return nodes.size[a] < nodes.size[b]; });
+    for (const int root : roots)
+      if (forest.trees().size() > most && nodes.parent[root] == Arena::none)
+        growth.join_nearest(root, std::numeric_limits<double>::infinity());
+  }
+}
 
 // Joins trees while two have d <= 1: the parts of a cluster that began at several places stay apart
 // when rows come one by one. Many trees are not compared all with all; each then goes to its

@@ -83,10 +83,10 @@ class NodeStatistics : public ForestTopology {
   }
 
  protected:
-  explicit NodeStatistics(std::shared_ptr<const ErasedFamily> family)
-      : ForestTopology(family->n_rows()),
+  NodeStatistics(std::shared_ptr<const ErasedFamily> family, int known_rows)
+      : ForestTopology(known_rows),
         family_(std::move(family)),
-        smallest_stored_(smallest_stored(family_->statistic_size(), family_->n_rows())) {}
+        smallest_stored_(smallest_stored(family_->statistic_size(), known_rows)) {}
 
   // Size, sums, weight and statistic of a leaf of these rows; returns its log marginal.
   double gather_rows(int node, std::span<const int> rows) {
@@ -147,6 +147,19 @@ class NodeStatistics : public ForestTopology {
     copy_into(union_, stored(node));
     store(copy, union_.data());
   }
+  // Makes room for the statistics of so many more rows.
+  void reserve_statistics(std::size_t rows) {
+    const std::size_t nodes = 2 * rows / static_cast<std::size_t>(smallest_stored_);
+    statistics_.reserve(statistics_.size() +
+                        nodes * static_cast<std::size_t>(family_->statistic_size()));
+  }
+
+  // The weight and the stored statistic of a node of another forest.
+  void copy_statistic(int copy, const NodeStatistics& other, int node) {
+    if (family_->is_sparse()) set_weight(copy, other.weights_[node]);
+    if (other.nodes_.place[node] != Arena::none && nodes_.size[copy] >= smallest_stored_)
+      store(copy, other.stored(node));
+  }
   void store_now(int node) {
     if (nodes_.place[node] != Arena::none) return;
     copy_into(union_, statistic(node, first_));
@@ -168,10 +181,12 @@ class NodeStatistics : public ForestTopology {
     weights_[node] = weight;
   }
 
-  double* stored(int node) {
-    return statistics_.data() +
-           static_cast<std::size_t>(nodes_.place[node]) * family_->statistic_size();
+  std::size_t offset(int node) const {
+    return static_cast<std::size_t>(nodes_.place[node]) *
+           static_cast<std::size_t>(family_->statistic_size());
   }
+  double* stored(int node) { return statistics_.data() + offset(node); }
+  const double* stored(int node) const { return statistics_.data() + offset(node); }
 
   // The node's statistic: where it is stored, or made from its leaves in `scratch`.
   const double* statistic(int node, std::vector<double>& scratch) {
