@@ -231,9 +231,9 @@ def _refuse_broken(spec: RunSpec) -> None:
 def _in_memory(job: Job, information: RunInformation) -> Posterior:
     """Run the chains in memory, and put them together, cut to the shortest."""
     spec = job.spec
-    # A label takes a byte; a missing entry eight, and eight more until the chain is at its end.
-    per_draw = spec.items + 16 * spec.vectors.get("latent", 0)
-    _refuse_beyond_memory(spec.chains * spec.draws * per_draw)
+    # Labels can be in a file. A missing entry takes eight bytes, and eight more until the chain is
+    # at its end.
+    _refuse_beyond_memory(spec.chains * spec.draws * 16 * spec.vectors.get("latent", 0))
     began = time.perf_counter()
     sinks, results = run_in_memory(job)
     shortest = min(result.n_draws for result in results)
@@ -259,12 +259,11 @@ def _in_memory(job: Job, information: RunInformation) -> Posterior:
 
 
 def _refuse_beyond_memory(needed: int) -> None:
-    """Raise before the run if labels and missing entries alone would not fit into memory."""
+    """Raise before the run if the draws of missing entries alone would not fit into memory."""
     available = available_bytes()
     if available is not None and needed > available:
         raise MemoryError(
-            f"the draws need at least {memory(needed)} of memory, and "
+            f"the draws of missing entries need at least {memory(needed)} of memory, and "
             f"{memory(available)} are available; keep fewer with a larger thin (and fewer "
-            "draws), run fewer chains, keep the statistics of mw.stream_leaves, or "
-            "keep them on disk with store="
+            "draws), run fewer chains, or keep them on disk with store="
         )
