@@ -179,9 +179,11 @@ Buckets sorted_into_buckets(const Forest& like, std::span<const int> rows, int t
            sorted[turn]);
   });
   Buckets buckets(static_cast<std::size_t>(router.n_buckets()));
-  for (const Buckets& some : sorted)
+  for (Buckets& some : sorted) {
     for (std::size_t b = 0; b < buckets.size(); ++b)
       buckets[b].insert(buckets[b].end(), some[b].begin(), some[b].end());
+    some = {};
+  }
   std::erase_if(buckets, [](const auto& bucket) { return bucket.empty(); });
   std::stable_sort(buckets.begin(), buckets.end(),
                    [](const auto& a, const auto& b) { return a.size() > b.size(); });

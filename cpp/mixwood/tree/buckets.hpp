@@ -23,13 +23,12 @@
 #include "mixwood/family/erased.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/ibhc.hpp"
+#include "mixwood/tree/stored.hpp"
 
 namespace mixwood {
 
-// From this many rows on trees are grown in buckets.
-inline constexpr int fewest_in_buckets = 32768;
-
-// Whether they can be: of single rows, whose statistics are not too large for a coarse forest.
+// Whether rows can be put in in buckets: of single rows, whose statistics are not too large for a
+// coarse forest.
 bool takes_buckets(const ErasedFamily& family);
 
 // Puts the rows in, by the balanced rule.

@@ -41,8 +41,16 @@ class Forest : public NodeStatistics {
 
   const Prior& prior() const { return prior_; }
 
-  // Makes room for so many more rows at once.
+  // The nodes, without all else: the forest is at its end.
+  Arena take_nodes() && {
+    drop_statistics();
+    return std::move(nodes_);
+  }
+
+  // Makes room for so many more rows at once, whose trees are grown in parts: hardly anybody asks
+  // for the statistics of small nodes of the whole.
   void expect(std::size_t rows) {
+    if (knows_rows()) store_from(smallest_stored_of_whole);
     nodes_.reserve(2 * rows);
     reserve_statistics(rows);
   }
@@ -219,6 +227,8 @@ class Forest : public NodeStatistics {
   }
 
  private:
+  static constexpr int smallest_stored_of_whole = 16;
+
   Forest(const std::shared_ptr<const ErasedFamily>& family, Prior prior, int known_rows)
       : NodeStatistics(family, known_rows), prior_(prior) {}
 

@@ -152,8 +152,7 @@ class IncrementalClustering {
     nodes.prefetch(right);
     forest_.prefetch_statistic(left);
     forest_.prefetch_statistic(right);
-    const double with_left = forest_.log_marginal_of_union(left, item_);
-    const double with_right = forest_.log_marginal_of_union(right, item_);
+    const auto [with_left, with_right] = forest_.log_marginals_of_unions(left, right, item_);
     bool go_left;
     const double own = forest_.log_dissimilarity(node);
     if (rule_ == DescentRule::balanced && own <= 0) {

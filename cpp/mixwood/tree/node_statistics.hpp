@@ -48,7 +48,7 @@ class NodeStatistics : public ForestTopology {
   void load(int node, Item& item) {
     item.node = node;
     item.row = nodes_.row[node];
-    if (item.row >= 0) return;
+    if (item.row >= 0 && knows_rows()) return;
     const double* s = statistic(node, first_);
     item.statistic.assign(s, s + family_->statistic_size());
     if (family_->is_sparse()) family_->gather(s, item.counts);
@@ -65,6 +65,14 @@ class NodeStatistics : public ForestTopology {
       return nodes_.log_marginal[item.node] +
              family_->log_predictive(item.statistic.data(), nodes_.row[node]);
     return log_marginal_of_union(statistic(node, first_), nodes_.log_marginal[node], item);
+  }
+  // The same for two nodes. A part takes both at once: trees of few rows, which are no parts, are
+  // to stay as they are to the last bit.
+  std::pair<double, double> log_marginals_of_unions(int a, int b, const Item& item) {
+    if (knows_rows() || family_->is_sparse())
+      return {log_marginal_of_union(a, item), log_marginal_of_union(b, item)};
+    return family_->log_marginals_with(statistic(a, first_), statistic(b, second_),
+                                       item.statistic.data(), union_.data());
   }
   // Of any rows with this statistic and log marginal, and the item.
   double log_marginal_of_union(const double* s, double log_marginal, const Item& item) {
@@ -147,6 +155,9 @@ class NodeStatistics : public ForestTopology {
     copy_into(union_, stored(node));
     store(copy, union_.data());
   }
+  // From now on statistics of nodes of fewer than this many rows are not stored.
+  void store_from(int smallest) { smallest_stored_ = std::max(smallest_stored_, smallest); }
+
   // Makes room for the statistics of so many more rows.
   void reserve_statistics(std::size_t rows) {
     const std::size_t nodes = 2 * rows / static_cast<std::size_t>(smallest_stored_);
@@ -164,6 +175,12 @@ class NodeStatistics : public ForestTopology {
     if (nodes_.place[node] != Arena::none) return;
     copy_into(union_, statistic(node, first_));
     store(node, union_.data());
+  }
+
+  void drop_statistics() {
+    statistics_ = std::vector<double>();
+    weights_ = std::vector<double>();
+    nodes_.place = std::vector<int>();
   }
 
   void drop_statistic(int node) {
