@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    buckets,
     custom_family,
     estimates,
     gibbs,
@@ -28,6 +29,7 @@ def main(names: list[str]) -> None:
         *gibbs.BENCHMARKS,
         *samplers.BENCHMARKS,
         *trees.BENCHMARKS,
+        *buckets.BENCHMARKS,
         *paper_tree.BENCHMARKS,
         *tree_sampler.BENCHMARKS,
         *storage.BENCHMARKS,

@@ -16,7 +16,7 @@ from mixwood import samplers
 from mixwood.core import bind_family, make_chain
 from mixwood.experiments.protocol import TimedChain
 from mixwood.posterior.arviz import import_arviz
-from mixwood.sampling.initial_partition import start_from
+from mixwood.sampling.initial_partition import initial_labels
 
 Measurement = dict[str, float | str]
 WARMUP = 300
@@ -30,7 +30,8 @@ class Run(TimedChain):
         explicit = mw.Mixture(model.likelihood.resolve(data), model.prior)
         family = bind_family(explicit, data, sampler)
         begun = time.thread_time()
-        labels = start_from(init, explicit, data, sampler)(np.random.SeedSequence(seed), family)
+        own = np.random.SeedSequence(seed)
+        labels = initial_labels(init, explicit, family, data.shape[0], own, sampler.start_leaves)
         spent = time.thread_time() - begun
         super().__init__(explicit, data, labels, sampler, seed, family)
         self.seconds += spent

@@ -44,14 +44,19 @@ PriorHyper hyperpriors(Pair alpha, Pair sigma, Pair theta, const std::optional<L
 class Chain {
  public:
   Chain(nb::object family, Prior prior, Labels labels, nb::object bit_generator,
-        const std::string& sampler, const std::map<std::string, int>& options, bool blank)
+        const std::string& sampler, const std::map<std::string, int>& options, bool blank,
+        int threads)
       : family_(family), bit_generator_(bit_generator) {
     const auto& bound_family = nb::cast<const AnyFamily&>(family);
     require(labels.size() == static_cast<std::size_t>(bound_family.n_rows()),
             "labels must have one entry per row");
     BitGenerator* source = bit_generator_of(bit_generator);
     SamplerOptions chosen = sampler_options(sampler, options, bound_family.n_rows());
-    if (auto* tree = std::get_if<TreeOptions>(&chosen)) tree->blank = blank;
+    require(threads >= 1, "threads must be at least 1");
+    if (auto* tree = std::get_if<TreeOptions>(&chosen)) {
+      tree->blank = blank;
+      tree->threads = threads;
+    }
     nb::gil_scoped_release released;  // some samplers grow trees first
     chain_ = bound_family.chain(prior, as_span(labels), Stream(source), chosen);
   }
@@ -262,7 +267,7 @@ void bind_chain(nb::module_& m) {
           [](Chain* self, nb::object family, const std::string& prior, Pair alpha, Pair sigma,
              Pair theta, const std::map<std::string, double>& start, Labels labels,
              nb::object bit_generator, const std::string& sampler,
-             const std::map<std::string, int>& options, bool blank,
+             const std::map<std::string, int>& options, bool blank, int threads,
              const std::optional<Law>& gamma) {
             const PriorValues values{.log_u = 0,
                                      .log_alpha = std::log(start.at("alpha")),
@@ -270,11 +275,11 @@ void bind_chain(nb::module_& m) {
                                      .theta = start.at("theta")};
             new (self) Chain(
                 family, Prior(prior_named(prior), hyperpriors(alpha, sigma, theta, gamma), values),
-                labels, bit_generator, sampler, options, blank);
+                labels, bit_generator, sampler, options, blank, threads);
           },
           nb::arg("family"), nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(),
           nb::arg("theta").none(), nb::arg("start"), nb::arg("labels"), nb::arg("bit_generator"),
-          nb::arg("sampler"), nb::arg("options"), nb::arg("blank") = false,
+          nb::arg("sampler"), nb::arg("options"), nb::arg("blank") = false, nb::arg("threads") = 1,
           nb::arg("gamma").none() = nb::none(),
           "alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; gamma: "
           "the "

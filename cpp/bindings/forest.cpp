@@ -14,6 +14,7 @@
 #include "bindings.hpp"
 #include "mixwood/interrupt.hpp"
 #include "mixwood/tree/bhc.hpp"
+#include "mixwood/tree/buckets.hpp"
 #include "mixwood/tree/collapse.hpp"
 #include "mixwood/tree/export.hpp"
 #include "mixwood/tree/forest_check.hpp"
@@ -44,6 +45,10 @@ class GrowingForest {
 
   void insert(std::span<const std::int64_t> rows) {
     for (const std::int64_t row : rows) growth_.insert(leaf(row));
+  }
+  void insert_in_buckets(std::span<const std::int64_t> rows, int threads) {
+    const std::vector<int> order(rows.begin(), rows.end());
+    mixwood::insert_in_buckets(forest_, growth_, order, threads);
   }
   void on_top(std::span<const std::int64_t> rows) {
     for (const std::int64_t row : rows) growth_.insert_on_top(leaf(row));
@@ -79,6 +84,7 @@ class GrowingForest {
   std::pair<std::int64_t, std::int64_t> search_counts() const {
     return {growth_.search_counts().searches, growth_.search_counts().differing};
   }
+  bool takes_buckets() const { return mixwood::takes_buckets(forest_.family()); }
   int n_trees() const { return static_cast<int>(forest_.trees().size()); }
   int n_leaves() const { return forest_.n_leaves(); }
   int n_rows() const { return forest_.family().n_rows(); }
@@ -185,6 +191,7 @@ class PythonForest {
 
 void bind_forest(nb::module_& m) {
   m.attr("GROWTH_LOG_U") = growth_log_u;
+  m.attr("FEWEST_IN_BUCKETS") = fewest_in_buckets;
   nb::class_<PythonForest>(m, "Forest", "Trees over the rows of a family.")
       .def(
           "__init__",
@@ -203,6 +210,19 @@ void bind_forest(nb::module_& m) {
             f.forest().insert(fresh);
           },
           nb::arg("rows"), "Insert rows one by one, as IBHC does.")
+      .def(
+          "insert_in_buckets",
+          [](PythonForest& f, Rows rows, int threads) {
+            require(threads >= 1, "threads must be at least 1");
+            const auto fresh = f.fresh(rows);
+            nb::gil_scoped_release released;
+            f.forest().insert_in_buckets(fresh, threads);
+          },
+          nb::arg("rows"), nb::arg("threads") = 1,
+          "Insert rows bucket by bucket, by the balanced rule; the same for any number of threads.")
+      .def_prop_ro(
+          "takes_buckets", [](PythonForest& f) { return f.forest().takes_buckets(); },
+          "Whether rows of this family can be inserted in buckets.")
       .def(
           "on_top",
           [](PythonForest& f, Rows rows) {

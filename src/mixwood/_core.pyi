@@ -163,7 +163,7 @@ def update_parameters(prior: str, alpha: tuple[float, float] | None, sigma: tupl
 class Chain:
     """One Markov chain over partitions."""
 
-    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, sampler: str, options: Mapping[str, int], blank: bool = False, gamma: tuple[str, float, float, float, float] | None = None) -> None:
+    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, sampler: str, options: Mapping[str, int], blank: bool = False, threads: int = 1, gamma: tuple[str, float, float, float, float] | None = None) -> None:
         """
         alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; gamma: the law of -sigma, where that is positive; options: the numbers that the sampler of this name takes; blank: grow no tree, a state is about to be loaded.
         """
@@ -265,6 +265,8 @@ class Chain:
 
 GROWTH_LOG_U: float = -5.0
 
+FEWEST_IN_BUCKETS: int = 32768
+
 class Forest:
     """Trees over the rows of a family."""
 
@@ -272,6 +274,15 @@ class Forest:
 
     def insert(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Insert rows one by one, as IBHC does."""
+
+    def insert_in_buckets(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> None:
+        """
+        Insert rows bucket by bucket, by the balanced rule; the same for any number of threads.
+        """
+
+    @property
+    def takes_buckets(self) -> bool:
+        """Whether rows of this family can be inserted in buckets."""
 
     def on_top(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Put each row on top of its nearest tree, or alone; never cut."""

@@ -45,6 +45,7 @@ def make_chain(
     family: _core.Family | None = None,
     *,
     blank: bool = False,
+    threads: int = 1,
 ) -> _core.Chain:
     """Return a compiled chain at its start.
 
@@ -64,6 +65,8 @@ def make_chain(
         The likelihood bound to `X`, if that is at hand: chains share it.
     blank : bool
         Whether to grow no guide tree: a state is about to be loaded.
+    threads : int
+        How many its guide trees are grown on; they do not depend on it.
     """
     from mixwood import _core
 
@@ -77,6 +80,7 @@ def make_chain(
         sampler=sampler.name,
         options=sampler.options(len(labels)),
         blank=blank,
+        threads=threads,
     )
 
 
@@ -130,6 +134,7 @@ def load_chain(
     *,
     state: bytes,
     random: Any,
+    threads: int = 1,
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     """Return a compiled chain, and its random stream, as they were when they were saved.
 
@@ -142,7 +147,8 @@ def load_chain(
     n = X.shape[0]
     labels = np.arange(n) if sampler.grows_clusters else np.zeros(n)
     stream = np.random.PCG64(0)
-    chain = make_chain(model, X, labels.astype(np.int32), stream, sampler, family, blank=True)
+    first = labels.astype(np.int32)
+    chain = make_chain(model, X, first, stream, sampler, family, blank=True, threads=threads)
     chain.load_state(state)
     stream.state = random
     return chain, stream

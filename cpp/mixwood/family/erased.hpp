@@ -99,6 +99,11 @@ class ErasedFamily {
   // In one call, since the trees ask for hardly anything else.
   virtual double log_marginal_with(const double* s, int row, double* spare) const = 0;
   virtual double log_marginal_with(const double* s, const double* t, double* spare) const = 0;
+  // The same for two statistics at once, which may be rounded otherwise.
+  virtual std::pair<double, double> log_marginals_with(const double* first, const double* second,
+                                                       const double* t, double* spare) const {
+    return {log_marginal_with(first, t, spare), log_marginal_with(second, t, spare)};
+  }
 
   // From now on rows may count as parts of one, so that a size of 1 may be that of several.
   virtual void allow_parts() {}

@@ -162,6 +162,14 @@ class ErasedOf final : public ErasedFamily {
     return family_->log_marginal(spare);
   }
 
+  std::pair<double, double> log_marginals_with(const double* first, const double* second,
+                                               const double* t, double* spare) const override {
+    if constexpr (requires { family_->log_marginals_with(first, second, t); })
+      return family_->log_marginals_with(first, second, t);
+    else
+      return ErasedFamily::log_marginals_with(first, second, t, spare);
+  }
+
   CountBlock block_of_row(int row) const override {
     if constexpr (SparseFamily<F>) return family_->block_of_row(row);
     return {};

@@ -178,6 +178,23 @@ class Gaussian {
     return log_marginal(s[0], posterior_factor(s, d_ > 8 ? large.data() : small));
   }
 
+  // log P of the rows of either statistic together with those of t, side by side in the lanes.
+  std::pair<double, double> log_marginals_with(const double* first, const double* second,
+                                               const double* t) const {
+    double small[18 * 17 / 2 * widest_vector];
+    std::vector<double> large;
+    const auto needed = static_cast<std::size_t>(d_ + 1) * (d_ + 2) / 2 * widest_vector;
+    if (d_ > 16) large.resize(needed);
+    const double* statistics[] = {first, second};
+    double determinants[2];
+    kernels().gaussian_unions(d_, 2, statistics, t, psi_.data(), pivots_.data(), r_,
+                              d_ > 16 ? large.data() : small, determinants);
+    if (!std::isfinite(determinants[0]) || !std::isfinite(determinants[1]))
+      throw std::runtime_error("a cluster's scale matrix is not finite; rescale X");
+    return {log_marginal(first[0] + t[0], determinants[0]),
+            log_marginal(second[0] + t[0], determinants[1])};
+  }
+
   // Factors Psi_n into `factor` (d x d) and returns its log-determinant.
   double posterior_factor(const double* s, double* factor) const {
     const double weight = r_ * s[0] / (r_ + s[0]);

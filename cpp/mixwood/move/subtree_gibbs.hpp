@@ -52,7 +52,7 @@ class SubtreeGibbs {
   void fill_weights(GuidedState<F>& state, int node, int own, const Block<F>& block) {
     const auto& active = state.partition.active();
     const double size = state.tree->shape.size[node];
-    const int marks = state.tree->shape.marks[node];
+    const int marks = state.tree->shape.marks_of(node);
     scores_.resize(state.partition.n_slots());
     block_scores_.score(state.clusters, block, active, scores_.data());
     weights_.resize(active.size() + 1);

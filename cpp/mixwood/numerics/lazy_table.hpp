@@ -1,5 +1,5 @@
-// Numbers by index that are computed when first asked for. A table that was filled is only read,
-// and may be shared by threads; one that has forgotten its numbers belongs to one chain.
+// Numbers by index that are computed when first asked for. Threads may ask for them at once: those
+// that find nothing all compute the same number.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,12 @@ class LazyTable {
 
   template <class Formula>
   double at(std::size_t i, Formula&& formula) const {
-    double& value = values_[i];
-    if (std::isnan(value)) value = formula(i);
+    double value;
+    __atomic_load(&values_[i], &value, __ATOMIC_RELAXED);
+    if (std::isnan(value)) {
+      value = formula(i);
+      __atomic_store(&values_[i], &value, __ATOMIC_RELAXED);
+    }
     return value;
   }
 

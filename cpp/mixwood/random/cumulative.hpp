@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "mixwood/random/stream.hpp"
@@ -10,10 +11,10 @@ namespace mixwood {
 
 class CumulativeLaw {
  public:
-  void set(const std::vector<double>& weights) {
-    sums_.resize(weights.size());
+  void set(std::vector<double> weights) {
+    sums_ = std::move(weights);
     double sum = 0;
-    for (std::size_t k = 0; k < weights.size(); ++k) sums_[k] = sum += weights[k];
+    for (double& value : sums_) value = sum += value;
   }
 
   // The first whose sum exceeds uniform * total; the last, should rounding have taken that beyond.

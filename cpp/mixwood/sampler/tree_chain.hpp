@@ -127,7 +127,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
       return result;
     }
     if (few_leaves) result.sets = collapsed_rows(result.erased, prior, options.max_leaves);
-    result.tree = plant(*family, grow_guide(result.erased, prior, result.sets, random));
+    result.tree =
+        plant(*family, grow_guide(result.erased, prior, result.sets, random, options.threads));
     return result;
   }
 
@@ -216,7 +217,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     if (!frozen_) take_reference();
     laws_ = NodeLaws();
     this->state_.change_tree([&] {
-      return plant(*this->family_, grow_guide(erased_, reference_, sets_, this->random_));
+      return plant(*this->family_,
+                   grow_guide(erased_, reference_, sets_, this->random_, options_.threads));
     });
     const auto& tree = *this->state_.tree;
     laws_ = NodeLaws(tree.shape, tree.log_dissimilarity);

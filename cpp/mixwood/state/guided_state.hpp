@@ -39,12 +39,12 @@ struct GuidedState : ClusterState<F, TreePartition> {
     rebuild();
   }
 
-  // `grow` returns another tree. The old one is let go first, but for its shape: both together, and
-  // what the new one grows in, would be most of a chain's memory. If `grow` throws, there are
-  // labels still, but no tree.
+  // `grow` returns another tree. The old one is let go first: both together, and what the new one
+  // grows in, would be most of a chain's memory. If `grow` throws, there are labels still, but no
+  // tree.
   template <class Grow>
   void change_tree(Grow&& grow) {
-    partition.plant(std::make_shared<const TreeShape>(tree->shape));
+    partition.leave_tree();
     tree.reset();
     tree = grow();
     partition.change_tree(shape_of(tree));

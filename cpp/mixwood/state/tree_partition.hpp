@@ -49,8 +49,14 @@ class TreePartition : public Slots {
   const TreeShape& shape() const { return *shape_; }
 
   // Continues with the same clusters on another tree over the same rows (and weighted leaves).
+  // Before it has grown, only the rows' slots are kept: there are labels then, and no moves.
+  void leave_tree() {
+    between_ = slots_of_rows();
+    shape_.reset();
+    for (auto* links : {&label_, &next_, &previous_}) *links = std::vector<int>();
+  }
   void change_tree(std::shared_ptr<const TreeShape> shape) {
-    const std::vector<int> slots = slots_of_rows();
+    const std::vector<int> slots = std::move(between_);
     shape_ = std::move(shape);
     label_nodes(slots);
   }
@@ -84,7 +90,7 @@ class TreePartition : public Slots {
       label_[shape_->parent[below]] = mixed;
     }
     std::fill(label_.begin() + node, label_.begin() + shape_->end(node), to);
-    add_size(from, -shape_->size[node], -shape_->marks[node]);
+    add_size(from, -shape_->size[node], -shape_->marks_of(node));
     add_node(to, node);
     while (shape_->parent[node] != TreeShape::none && label_[shape_->sibling(node)] == to) {
       unlink(shape_->sibling(node));
@@ -147,7 +153,7 @@ class TreePartition : public Slots {
       if (shape_->is_leaf(node)) {
         const int slot = slots[shape_->rows[shape_->first[node]]];
         counted.at(slot) += shape_->size[node];
-        marked.at(slot) += shape_->marks[node];
+        marked.at(slot) += shape_->marks_of(node);
       }
     check_slots(counted, marked);
     for (int node = 0; node < shape_->n_nodes(); ++node) {
@@ -167,7 +173,7 @@ class TreePartition : public Slots {
       throw std::logic_error("tree partition: a piece is not the highest pure node");
   }
 
-  void add_node(int slot, int node) { add_size(slot, shape_->size[node], shape_->marks[node]); }
+  void add_node(int slot, int node) { add_size(slot, shape_->size[node], shape_->marks_of(node)); }
 
   // Labels and lists from pieces that may be anything.
   void take_pieces(const Reader& a, const std::vector<int>& counts,
@@ -213,6 +219,7 @@ class TreePartition : public Slots {
   }
 
   std::vector<int> slots_of_rows() const {
+    if (!shape_) return between_;
     std::vector<int> slots(shape_->n_rows());
     for (const int slot : active())
       each_piece(slot, [&](int piece) {
@@ -264,6 +271,7 @@ class TreePartition : public Slots {
   }
 
   std::shared_ptr<const TreeShape> shape_;
+  std::vector<int> between_;  // slots of the rows, while there is no tree
   std::vector<int> label_;
   std::vector<int> next_, previous_;  // pieces of a slot are a list
   std::vector<int> first_piece_;      // of each slot

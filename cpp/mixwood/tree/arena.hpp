@@ -39,6 +39,14 @@ class Arena {
     return node;
   }
 
+  // Makes room for so many more nodes at once.
+  void reserve(std::size_t more) {
+    for (auto* values : {&left, &right, &parent, &row, &place})
+      values->reserve(values->size() + more);
+    for (auto* values : {&size, &log_marginal, &log_apart, &log_one, &log_tree})
+      values->reserve(values->size() + more);
+  }
+
   void release(int node) {
     size[node] = 0;
     free_.push_back(node);

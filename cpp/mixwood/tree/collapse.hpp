@@ -80,14 +80,7 @@ class Collapse {
     const Arena& nodes = forest_.nodes();
     const auto most = static_cast<std::size_t>(max_leaves);
     if (forest_.trees().size() <= most) return;
-    while (forest_.trees().size() > most) {
-      std::vector<int> roots = forest_.trees();
-      std::stable_sort(roots.begin(), roots.end(),
-                       [&](int a, int b) { return nodes.size[a] < nodes.size[b]; });
-      for (const int root : roots)
-        if (forest_.trees().size() > most && nodes.parent[root] == Arena::none)
-          growth_.join_nearest(root, std::numeric_limits<double>::infinity());
-    }
+    join_lightest(forest_, growth_, most);
     for (const int root : std::vector<int>(forest_.trees()))
       if (!nodes.is_leaf(root)) collapse(root);
   }

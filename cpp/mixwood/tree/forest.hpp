@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "mixwood/family/erased.hpp"
 #include "mixwood/prior/prior.hpp"
@@ -30,10 +31,29 @@ inline double log_sum(double a, double b) {
 
 class Forest : public NodeStatistics {
  public:
-  Forest(std::shared_ptr<const ErasedFamily> family, Prior prior)
-      : NodeStatistics(std::move(family)), prior_(prior) {}
+  Forest(const std::shared_ptr<const ErasedFamily>& family, Prior prior)
+      : Forest(family, prior, family->n_rows()) {}
+
+  // An empty one for some of the rows, whose trees another will take over. It stores all
+  // statistics, and does not know which leaf a row is in: that would take a place for each row of
+  // the family.
+  static Forest part_of(const Forest& whole) { return Forest(whole.family_, whole.prior_, 0); }
 
   const Prior& prior() const { return prior_; }
+
+  // The nodes, without all else: the forest is at its end.
+  Arena take_nodes() && {
+    drop_statistics();
+    return std::move(nodes_);
+  }
+
+  // Makes room for so many more rows at once, whose trees are grown in parts: hardly anybody asks
+  // for the statistics of small nodes of the whole.
+  void expect(std::size_t rows) {
+    if (knows_rows()) store_from(smallest_stored_of_whole);
+    nodes_.reserve(2 * rows);
+    reserve_statistics(rows);
+  }
 
   int make_leaf(int row) {
     const int node = nodes_.allocate(row);
@@ -42,7 +62,7 @@ class Forest : public NodeStatistics {
     nodes_.log_apart[node] = row_log_apart(*family_, row);
     weigh_row(node, row);
     refresh(node);
-    leaf_of_row_[row] = node;
+    if (knows_rows()) leaf_of_row_[row] = node;
     ++n_leaves_;
     return node;
   }
@@ -88,6 +108,27 @@ class Forest : public NodeStatistics {
     adopt(copy);
     put_in_place(nodes_.parent[node], node, copy);
     return copy;
+  }
+
+  // Copies a tree of single rows from a part; returns its root, which is not among the trees yet.
+  int take_over(const Forest& part, int root) {
+    const Arena& there = part.nodes();
+    int first = Arena::none;
+    std::vector<std::pair<int, int>> stack{{root, Arena::none}};  // node there, parent here
+    while (!stack.empty()) {
+      const auto [node, above] = stack.back();
+      stack.pop_back();
+      const int copy = copy_of(part, node);
+      nodes_.parent[copy] = above;
+      if (above == Arena::none)
+        first = copy;
+      else
+        (nodes_.left[above] == Arena::none ? nodes_.left : nodes_.right)[above] = copy;
+      if (there.is_leaf(node)) continue;
+      stack.push_back({there.right[node], copy});
+      stack.push_back({there.left[node], copy});
+    }
+    return first;
   }
 
   // log d(a, b) given the log marginal of the union.
@@ -186,6 +227,27 @@ class Forest : public NodeStatistics {
   }
 
  private:
+  static constexpr int smallest_stored_of_whole = 16;
+
+  Forest(const std::shared_ptr<const ErasedFamily>& family, Prior prior, int known_rows)
+      : NodeStatistics(family, known_rows), prior_(prior) {}
+
+  // A node without links that is as one of a part.
+  int copy_of(const Forest& part, int node) {
+    const Arena& there = part.nodes();
+    const int copy = nodes_.allocate(there.row[node]);
+    nodes_.size[copy] = there.size[node];
+    nodes_.log_marginal[copy] = there.log_marginal[node];
+    nodes_.log_apart[copy] = there.log_apart[node];
+    nodes_.log_one[copy] = there.log_one[node];
+    nodes_.log_tree[copy] = there.log_tree[node];
+    copy_statistic(copy, part, node);
+    if (there.row[node] < 0) return copy;
+    if (knows_rows()) leaf_of_row_[there.row[node]] = copy;
+    ++n_leaves_;
+    return copy;
+  }
+
   double log_kappa(double size) { return kappas_(prior_, size); }
 
   Prior prior_;

@@ -52,6 +52,8 @@ class ForestTopology {
  protected:
   explicit ForestTopology(int n_rows) : leaf_of_row_(n_rows, Arena::none) {}
 
+  bool knows_rows() const { return !leaf_of_row_.empty(); }
+
   int allocate_inner(int left, int right) {
     const int node = nodes_.allocate(Arena::inner);
     nodes_.left[node] = left;

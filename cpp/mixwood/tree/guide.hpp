@@ -93,9 +93,10 @@ std::shared_ptr<GuideTree<F>> archive_guide_tree(Archive& a, const F& family,
   return plant(family, std::move(layout));
 }
 
-// A new tree over the leaf sets, or over all rows if there are none, put in in random order.
+// A new tree over the leaf sets, or over all rows if there are none, put in in random order; many
+// rows in buckets, on at most `threads` threads, however many of which the tree is the same.
 GuideLayout grow_guide(const std::shared_ptr<const ErasedFamily>& family, const Prior& reference,
-                       const LeafSets& sets, Stream& random);
+                       const LeafSets& sets, Stream& random, int threads);
 
 // Sets of rows that stay together: a tree over all rows is grown and collapsed to at most
 // `max_leaves` leaves. Nothing here is random, so that all chains have the same sets and hence the

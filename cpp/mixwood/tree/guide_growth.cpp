@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mixwood/tree/buckets.hpp"
 #include "mixwood/tree/collapse.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/guide.hpp"
@@ -17,28 +18,33 @@ namespace mixwood {
 
 namespace {
 
-// Lays out the tree below `root`; `rows_of(leaf)` gives a leaf's rows.
+// Lays out the tree below `root`; `rows_of(leaf)` gives a leaf's rows. What has been read is let
+// go: the forest and its layout together would be most of a chain's memory.
 template <class RowsOf>
-GuideLayout lay_out(const Forest& forest, int root, RowsOf&& rows_of) {
-  const Arena& nodes = forest.nodes();
-  std::vector<int> leaves(nodes.n_slots(), 1);
-  for (const int node : nodes.bottom_up(root))
-    if (!nodes.is_leaf(node)) leaves[node] = leaves[nodes.left[node]] + leaves[nodes.right[node]];
+GuideLayout lay_out(Arena nodes, int n_rows, int root, RowsOf&& rows_of) {
+  nodes.parent = std::vector<int>();
+  nodes.log_apart = std::vector<double>();
+  // log d in place of log phi(h).
+  for (int node = 0; node < nodes.n_slots(); ++node)
+    nodes.log_one[node] = !nodes.is_live(node) || nodes.is_leaf(node)
+                              ? -std::numeric_limits<double>::infinity()
+                              : nodes.log_tree[nodes.left[node]] +
+                                    nodes.log_tree[nodes.right[node]] - nodes.log_one[node];
+  nodes.log_tree = std::vector<double>();
   GuideLayout layout;
   TreeShape& shape = layout.shape;
-  shape.leaf_of_row.resize(forest.family().n_rows());
+  const auto count = static_cast<std::size_t>(nodes.n_live());
+  std::vector<int> order;  // the nodes, depth first
+  for (auto* values : {&order, &shape.parent, &shape.first}) values->reserve(count);
+  shape.rows.reserve(static_cast<std::size_t>(n_rows));
+  shape.leaf_of_row.resize(n_rows);
   std::vector<std::pair<int, int>> stack{{root, TreeShape::none}};  // node, parent here
   while (!stack.empty()) {
     const auto [node, parent] = stack.back();
     stack.pop_back();
     const int here = shape.n_nodes();
-    layout.log_marginal.push_back(nodes.log_marginal[node]);
-    layout.log_dissimilarity.push_back(nodes.is_leaf(node)
-                                           ? -std::numeric_limits<double>::infinity()
-                                           : forest.log_dissimilarity(node));
+    order.push_back(node);
     shape.parent.push_back(parent);
-    shape.leaves.push_back(leaves[node]);
-    shape.size.push_back(nodes.size[node]);
     shape.first.push_back(shape.n_rows());
     if (nodes.is_leaf(node)) {
       for (const int row : rows_of(node)) {
@@ -50,6 +56,21 @@ GuideLayout lay_out(const Forest& forest, int root, RowsOf&& rows_of) {
       stack.push_back({nodes.left[node], here});
     }
   }
+  shape.leaves.assign(count, 0);
+  for (std::size_t here = count; here-- > 0;) {
+    if (nodes.is_leaf(order[here])) shape.leaves[here] = 1;
+    if (here > 0) shape.leaves[shape.parent[here]] += shape.leaves[here];
+  }
+  for (auto* links : {&nodes.left, &nodes.right, &nodes.row}) *links = std::vector<int>();
+  auto ordered = [&](std::vector<double>& from) {
+    std::vector<double> result(count);
+    for (std::size_t here = 0; here < count; ++here) result[here] = from[order[here]];
+    from = std::vector<double>();
+    return result;
+  };
+  shape.size = ordered(nodes.size);
+  layout.log_marginal = ordered(nodes.log_marginal);
+  layout.log_dissimilarity = ordered(nodes.log_one);
   return layout;
 }
 
@@ -71,17 +92,18 @@ Forest empty_forest(const std::shared_ptr<const ErasedFamily>& family, const Pri
 }  // namespace
 
 GuideLayout grow_guide(const std::shared_ptr<const ErasedFamily>& family, const Prior& reference,
-                       const LeafSets& sets, Stream& random) {
+                       const LeafSets& sets, Stream& random, int threads) {
   Forest forest = empty_forest(family, reference);
   IncrementalClustering growth(forest, DescentRule::balanced);
   const int items = sets.empty() ? family->n_rows() : static_cast<int>(sets.size());
   std::vector<int> order(items);
   for (int item = 0; item < items; ++item) order[item] = item;
   random.shuffle_front(order, items);
-  for (const int item : order) {
-    const int leaf = sets.empty() ? forest.make_leaf(item) : forest.make_block(sets[item]);
-    growth.insert(leaf);
-  }
+  if (sets.empty() && items >= fewest_in_buckets && takes_buckets(*family))
+    insert_in_buckets(forest, growth, order, threads);
+  else
+    for (const int item : order)
+      growth.insert(sets.empty() ? forest.make_leaf(item) : forest.make_block(sets[item]));
   forest.set_parameters(reference.values());
   // Trees join their nearest in random order: every guide tree sees other pairs of clusters.
   while (forest.trees().size() > 1) {
@@ -90,12 +112,16 @@ GuideLayout grow_guide(const std::shared_ptr<const ErasedFamily>& family, const 
                         std::numeric_limits<double>::infinity());
   }
   const int root = forest.trees()[0];
-  if (sets.empty())
-    return lay_out(forest, root,
-                   [&](int leaf) { return std::span<const int>(&forest.nodes().row[leaf], 1); });
+  const int n = family->n_rows();
+  if (sets.empty()) {
+    const std::vector<int> row = forest.nodes().row;
+    return lay_out(std::move(forest).take_nodes(), n, root,
+                   [&](int leaf) { return std::span<const int>(&row[leaf], 1); });
+  }
   std::vector<int> set_of_leaf(forest.nodes().n_slots());
   for (int item = 0; item < items; ++item) set_of_leaf[forest.leaf_of_row()[sets[item][0]]] = item;
-  return lay_out(forest, root, [&](int leaf) { return std::span(sets[set_of_leaf[leaf]]); });
+  return lay_out(std::move(forest).take_nodes(), n, root,
+                 [&](int leaf) { return std::span(sets[set_of_leaf[leaf]]); });
 }
 
 LeafSets collapsed_rows(const std::shared_ptr<const ErasedFamily>& family, const Prior& reference,

@@ -44,13 +44,13 @@ class IncrementalClustering {
 
   void insert(int item) {
     Interrupt::of_thread().tick();
-    std::vector<int> waiting{item};
+    waiting_.assign(1, item);
     int cuts = 0;
-    for (std::size_t next = 0; next < waiting.size(); ++next) {
+    for (std::size_t next = 0; next < waiting_.size(); ++next) {
       if (cuts == most_cuts)
-        hang_on_top(waiting[next]);
-      else if (const int joint = put(waiting[next]); joint != Arena::none)
-        cuts += cut_above(joint, waiting);
+        hang_on_top(waiting_[next]);
+      else if (const int joint = put(waiting_[next]); joint != Arena::none)
+        cuts += cut_above(joint, waiting_);
     }
   }
 
@@ -160,8 +160,7 @@ class IncrementalClustering {
     nodes.prefetch(right);
     forest_.prefetch_statistic(left);
     forest_.prefetch_statistic(right);
-    const double with_left = forest_.log_marginal_of_union(left, item_);
-    const double with_right = forest_.log_marginal_of_union(right, item_);
+    const auto [with_left, with_right] = forest_.log_marginals_of_unions(left, right, item_);
     bool go_left;
     const double own = forest_.log_dissimilarity(node);
     if (rule_ == DescentRule::balanced && own <= 0) {
@@ -221,8 +220,22 @@ class IncrementalClustering {
   TreeIndex index_;
   SearchCounts counts_;
   Forest::Item item_;  // the one that is being put in
+  std::vector<int> waiting_;
   std::vector<Forest::Step> path_;
 };
+
+// Joins the lightest trees to their nearest, whatever their d, until at most this many are left.
+inline void join_lightest(Forest& forest, IncrementalClustering& growth, std::size_t most) {
+  const Arena& nodes = forest.nodes();
+  while (forest.trees().size() > most) {
+    std::vector<int> roots = forest.trees();
+    std::stable_sort(roots.begin(), roots.end(),
+                     [&](int a, int b) { return nodes.size[a] < nodes.size[b]; });
+    for (const int root : roots)
+      if (forest.trees().size() > most && nodes.parent[root] == Arena::none)
+        growth.join_nearest(root, std::numeric_limits<double>::infinity());
+  }
+}
 
 // Joins trees while two have d <= 1: the parts of a cluster that began at several places stay apart
 // when rows come one by one. Many trees are not compared all with all; each then goes to its

@@ -23,7 +23,13 @@ class DenseNodeBlocks {
   DenseNodeBlocks(const F& family, const TreeShape& shape)
       : family_(family), shape_(shape), place_(shape.n_nodes(), -1) {
     const std::size_t width = family.statistic_size();
-    const int smallest = smallest_stored(family.statistic_size(), shape.n_rows());
+    // Of many rows, pairs and threes would be most of what is stored.
+    const bool is_large = shape.n_rows() >= fewest_in_buckets && shape.n_nodes() > shape.n_rows();
+    const int smallest =
+        std::max(is_large ? 4 : 2, smallest_stored(family.statistic_size(), shape.n_rows()));
+    const auto stored = std::count_if(shape.size.begin(), shape.size.end(),
+                                      [&](double size) { return !(size < smallest); });
+    statistics_.reserve(static_cast<std::size_t>(stored) * width);
     Scratch scratch;
     for (int node = shape.n_nodes() - 1; node >= 0; --node) {
       if (shape.size[node] < smallest) continue;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "mixwood/random/cumulative.hpp"
@@ -24,24 +25,27 @@ class NodeLaws {
 
   NodeLaws(const TreeShape& shape, const std::vector<double>& log_dissimilarity) {
     const int nodes = shape.n_nodes();
-    std::vector<double> reach(nodes, 1.0), blocks(nodes), pairs(nodes);
+    std::vector<double> blocks(nodes), pairs(nodes);
+    auto& reach = blocks;  // of the nodes that are still to come
+    if (nodes > 0) reach[0] = 1;
     double all_blocks = 0, all_pairs = 0;
     for (int node = 0; node < nodes; ++node) {
       const double one = judged_one(shape.is_leaf(node), log_dissimilarity[node]);
-      blocks[node] = reach[node] * one;
-      pairs[node] = shape.is_leaf(node) ? 0.0 : reach[node] * one * (1 - one);
+      const double here = reach[node];
+      blocks[node] = here * one;
+      pairs[node] = shape.is_leaf(node) ? 0.0 : here * one * (1 - one);
       all_blocks += blocks[node];
       all_pairs += pairs[node];
       if (shape.is_leaf(node)) continue;
-      reach[shape.left(node)] = reach[shape.right(node)] = reach[node] * (1 - one);
+      reach[shape.left(node)] = reach[shape.right(node)] = here * (1 - one);
     }
     for (int node = 0; node < nodes; ++node) {
       blocks[node] += floor * all_blocks / nodes;
       if (!shape.is_leaf(node)) pairs[node] += floor * all_pairs / nodes;
     }
     expected_clusters_ = all_blocks;
-    blocks_.set(blocks);
-    pairs_.set(pairs);
+    blocks_.set(std::move(blocks));
+    pairs_.set(std::move(pairs));
   }
 
   const CumulativeLaw& blocks() const { return blocks_; }  // for subtree Gibbs

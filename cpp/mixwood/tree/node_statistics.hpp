@@ -48,7 +48,7 @@ class NodeStatistics : public ForestTopology {
   void load(int node, Item& item) {
     item.node = node;
     item.row = nodes_.row[node];
-    if (item.row >= 0) return;
+    if (item.row >= 0 && knows_rows()) return;
     const double* s = statistic(node, first_);
     item.statistic.assign(s, s + family_->statistic_size());
     if (family_->is_sparse()) family_->gather(s, item.counts);
@@ -65,6 +65,14 @@ class NodeStatistics : public ForestTopology {
       return nodes_.log_marginal[item.node] +
              family_->log_predictive(item.statistic.data(), nodes_.row[node]);
     return log_marginal_of_union(statistic(node, first_), nodes_.log_marginal[node], item);
+  }
+  // The same for two nodes. A part takes both at once: trees of few rows, which are no parts, are
+  // to stay as they are to the last bit.
+  std::pair<double, double> log_marginals_of_unions(int a, int b, const Item& item) {
+    if (knows_rows() || family_->is_sparse())
+      return {log_marginal_of_union(a, item), log_marginal_of_union(b, item)};
+    return family_->log_marginals_with(statistic(a, first_), statistic(b, second_),
+                                       item.statistic.data(), union_.data());
   }
   // Of any rows with this statistic and log marginal, and the item.
   double log_marginal_of_union(const double* s, double log_marginal, const Item& item) {
@@ -83,10 +91,10 @@ class NodeStatistics : public ForestTopology {
   }
 
  protected:
-  explicit NodeStatistics(std::shared_ptr<const ErasedFamily> family)
-      : ForestTopology(family->n_rows()),
+  NodeStatistics(std::shared_ptr<const ErasedFamily> family, int known_rows)
+      : ForestTopology(known_rows),
         family_(std::move(family)),
-        smallest_stored_(smallest_stored(family_->statistic_size(), family_->n_rows())) {}
+        smallest_stored_(smallest_stored(family_->statistic_size(), known_rows)) {}
 
   // Size, sums, weight and statistic of a leaf of these rows; returns its log marginal.
   double gather_rows(int node, std::span<const int> rows) {
@@ -147,10 +155,32 @@ class NodeStatistics : public ForestTopology {
     copy_into(union_, stored(node));
     store(copy, union_.data());
   }
+  // From now on statistics of nodes of fewer than this many rows are not stored.
+  void store_from(int smallest) { smallest_stored_ = std::max(smallest_stored_, smallest); }
+
+  // Makes room for the statistics of so many more rows.
+  void reserve_statistics(std::size_t rows) {
+    const std::size_t nodes = 2 * rows / static_cast<std::size_t>(smallest_stored_);
+    statistics_.reserve(statistics_.size() +
+                        nodes * static_cast<std::size_t>(family_->statistic_size()));
+  }
+
+  // The weight and the stored statistic of a node of another forest.
+  void copy_statistic(int copy, const NodeStatistics& other, int node) {
+    if (family_->is_sparse()) set_weight(copy, other.weights_[node]);
+    if (other.nodes_.place[node] != Arena::none && nodes_.size[copy] >= smallest_stored_)
+      store(copy, other.stored(node));
+  }
   void store_now(int node) {
     if (nodes_.place[node] != Arena::none) return;
     copy_into(union_, statistic(node, first_));
     store(node, union_.data());
+  }
+
+  void drop_statistics() {
+    statistics_ = std::vector<double>();
+    weights_ = std::vector<double>();
+    nodes_.place = std::vector<int>();
   }
 
   void drop_statistic(int node) {
@@ -168,10 +198,12 @@ class NodeStatistics : public ForestTopology {
     weights_[node] = weight;
   }
 
-  double* stored(int node) {
-    return statistics_.data() +
-           static_cast<std::size_t>(nodes_.place[node]) * family_->statistic_size();
+  std::size_t offset(int node) const {
+    return static_cast<std::size_t>(nodes_.place[node]) *
+           static_cast<std::size_t>(family_->statistic_size());
   }
+  double* stored(int node) { return statistics_.data() + offset(node); }
+  const double* stored(int node) const { return statistics_.data() + offset(node); }
 
   // The node's statistic: where it is stored, or made from its leaves in `scratch`.
   const double* statistic(int node, std::vector<double>& scratch) {

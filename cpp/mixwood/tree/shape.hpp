@@ -3,6 +3,7 @@
 // node are neighbours in `rows`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,7 +21,7 @@ struct TreeShape {
   std::vector<double> size;  // of the rows below: more than 1 for a weighted leaf
   std::vector<int> rows;
   std::vector<int> leaf_of_row;
-  std::vector<int> marks;  // of the rows below: see LeafSums
+  std::vector<int> marks;  // of the rows below: see LeafSums; empty where no row has one
 
   int n_nodes() const { return static_cast<int>(parent.size()); }
   int n_rows() const { return static_cast<int>(rows.size()); }
@@ -60,8 +61,10 @@ struct TreeShape {
   }
   template <class MarksOf>
   void set_marks(MarksOf&& marks_of) {
-    add_up(marks, marks_of);
+    if (std::any_of(rows.begin(), rows.end(), [&](int row) { return marks_of(row) != 0; }))
+      add_up(marks, marks_of);
   }
+  int marks_of(int node) const { return marks.empty() ? 0 : marks[node]; }
 
  private:
   template <class T, class Of>

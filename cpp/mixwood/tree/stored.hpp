@@ -6,6 +6,9 @@
 
 namespace mixwood {
 
+// From this many rows on trees are grown in buckets (buckets.hpp).
+inline constexpr int fewest_in_buckets = 32768;
+
 // For a balanced tree over all rows some 256 MB are stored; more where the statistic of 64 rows is
 // still larger than those rows.
 inline int smallest_stored(int statistic_size, int rows) {

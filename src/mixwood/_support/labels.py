@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from mixwood._support.memory import array_in_file, fits, room_folder
+from mixwood._support.numbers import memory
 from mixwood._support.types import IntArray
+from mixwood._support.warn import warn
 
 __all__ = [
     "LabelBuffer",
@@ -70,13 +74,16 @@ def label_type(clusters: int) -> str:
 class LabelBuffer:
     """The labels of one chain's draws, (draws, n); the type widens when a draw asks for it."""
 
-    def __init__(self, values: NDArray[np.signedinteger]) -> None:
+    def __init__(
+        self, values: NDArray[np.signedinteger], room: Callable[..., NDArray[Any]] = np.empty
+    ) -> None:
         self.values = values
+        self._room = room
 
     def write(self, first: int, labels: NDArray[np.signedinteger]) -> None:
         """Put in draws from number `first` on; those before are there."""
         if labels.max() > np.iinfo(self.values.dtype).max:
-            wider = np.empty(self.values.shape, dtype=label_type(int(labels.max()) + 1))
+            wider = self._room(self.values.shape, label_type(int(labels.max()) + 1))
             wider[:first] = self.values[:first]
             self.values = wider
         self.values[first : first + len(labels)] = labels
@@ -85,8 +92,34 @@ class LabelBuffer:
 def label_buffers(
     chains: int, draws: int, n: int, least: DTypeLike = LABEL_TYPES[0]
 ) -> list[LabelBuffer]:
-    """Return a buffer for each chain, all in one array of the type `least`."""
-    return [LabelBuffer(values) for values in np.empty((chains, draws, n), dtype=least)]
+    """Return a buffer for each chain, all in one array of the type `least`.
+
+    Where that does not fit into memory it is in a temporary file, with a warning.
+
+    Raises
+    ------
+    MemoryError
+        If there is no room for the file.
+    """
+    shape = (chains, draws, n)
+    needed = math.prod(shape) * np.dtype(least).itemsize
+    room: Callable[..., NDArray[Any]] = np.empty
+    if not fits(needed):
+        room = array_in_file
+        warn(
+            f"the labels of all draws need at least {memory(needed)}, more than memory has: they "
+            f"are in a temporary file in {room_folder()} (set TMPDIR for another place)",
+            RuntimeWarning,
+        )
+    try:
+        values = room(shape, least)
+    except OSError as error:
+        raise MemoryError(
+            f"the labels of all draws need at least {memory(needed)}, more than memory and "
+            f"{room_folder()} have ({error}); keep fewer with a larger thin (and fewer draws), "
+            "run fewer chains, or keep the statistics of mw.stream_leaves"
+        ) from error
+    return [LabelBuffer(chain, room) for chain in values]
 
 
 def one_array(parts: Sequence[LabelBuffer]) -> NDArray[np.signedinteger]:

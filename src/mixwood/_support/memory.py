@@ -1,10 +1,18 @@
-"""How much memory there is."""
+"""How much memory there is, and arrays in files where there is too little."""
 
 from __future__ import annotations
 
+import math
+import mmap
+import os
+import tempfile
 from pathlib import Path
+from typing import Any
 
-__all__ = ["available_bytes"]
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+__all__ = ["array_in_file", "available_bytes", "fits", "room_folder"]
 
 
 def available_bytes() -> int | None:
@@ -20,6 +28,43 @@ def available_bytes() -> int | None:
         except (ImportError, OSError, ValueError, KeyError):  # no such file here, or no limit set
             continue
     return max(min(limits), 0) if limits else None
+
+
+def fits(needed: int) -> bool:
+    """Tell whether this many bytes can be had in memory, as far as can be told."""
+    available = available_bytes()
+    return available is None or needed <= available
+
+
+def room_folder() -> str:
+    """Return where large temporary files go: TMPDIR, else /var/tmp, as /tmp may be in memory."""
+    if not os.environ.get("TMPDIR") and os.access("/var/tmp", os.W_OK):
+        return "/var/tmp"
+    return tempfile.gettempdir()
+
+
+def array_in_file(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Return an array in a temporary file, which is gone when the array is.
+
+    Raises
+    ------
+    OSError
+        If there is no room in `room_folder`.
+
+    Examples
+    --------
+    >>> array = array_in_file((2, 3), "int8")
+    >>> array[:] = 7
+    >>> int(array.sum())
+    42
+    """
+    size = max(math.prod(shape) * np.dtype(dtype).itemsize, 1)
+    with tempfile.TemporaryFile(prefix="mixwood-", dir=room_folder()) as file:
+        if hasattr(os, "posix_fallocate"):  # a hole that cannot be filled later would kill us
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            file.truncate(size)
+        return np.ndarray(shape, dtype, buffer=mmap.mmap(file.fileno(), size))
 
 
 def _system() -> int:

@@ -6,6 +6,7 @@ Trees are immutable: putting an item into one makes new nodes along the path to 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import inf, lgamma, sqrt
@@ -164,14 +165,18 @@ class Forest:
         leaves every node the d it had, and the new root has the ``d <= 1`` of that tree.
         """
         for row in rows:
-            waiting, cuts = [self.leaf(row)], 0
-            for item in waiting:  # which grows on the way
-                if cuts == MOST_CUTS:
-                    self._put_on_top(item)
-                else:
-                    pieces = self._put(item)
-                    waiting += pieces
-                    cuts += bool(pieces)
+            self.insert_item(self.leaf(row))
+
+    def insert_item(self, item: Tree) -> None:
+        """Put one item in, a row or a tree of its own."""
+        waiting, cuts = [item], 0
+        for piece in waiting:  # which grows on the way
+            if cuts == MOST_CUTS:
+                self._put_on_top(piece)
+            else:
+                pieces = self._put(piece)
+                waiting += pieces
+                cuts += bool(pieces)
 
     def on_top(self, rows: Iterable[int]) -> None:
         """Put each of `rows` on top of its nearest tree if ``d <= 1``, else beside them."""
@@ -241,14 +246,35 @@ class Forest:
             return []
         # Step 3: cut at the deepest node with d > 1. Large pieces go first: a small one that
         # finds no tree yet would stay alone.
-        self.trees[nearest] = self.trees[-1]
-        self.trees.pop()
+        self._remove(nearest)
         above = [sibling for sibling, _ in reversed(path)][wrong:]
         return sorted([*new[wrong].children, *above], key=lambda piece: -len(piece.rows))
 
     def join_trees(self) -> None:
         """Join the trees of smallest ``d`` while that is at most 1."""
         self.trees = self._merge_nearest(self.trees, lambda pair: pair.log_d)
+
+    # --- parts, see buckets.py
+
+    def part(self) -> Forest:
+        """Return an empty forest for some of the same rows."""
+        other = copy(self)
+        other.trees = []
+        return other
+
+    def join_lightest(self, most: int) -> None:
+        """Join the lightest trees to their nearest, until at most this many are left."""
+        while len(self.trees) > most:
+            for tree in sorted(self.trees, key=lambda tree: len(tree.rows)):
+                if len(self.trees) > most and tree in self.trees:
+                    self._remove(self.trees.index(tree))
+                    joined = [self.join(other, tree) for other in self.trees]
+                    nearest = self.choose(joined, [both.log_d for both in joined])
+                    self.trees[nearest] = joined[nearest]
+
+    def _remove(self, number: int) -> None:
+        self.trees[number] = self.trees[-1]
+        self.trees.pop()
 
     # --- the whole
 

@@ -110,15 +110,20 @@ def _run_alone(job: Job, number: int, folder: Path | None) -> tuple[MemorySink |
 
 
 def _start(
-    spec: RunSpec, number: int, family: _core.Family, sink: Sink, deadline: float | None
+    spec: RunSpec,
+    number: int,
+    family: _core.Family,
+    sink: Sink,
+    deadline: float | None,
+    threads: int = 1,
 ) -> RunningChain:
-    """Return a chain at its start, or where its checkpoint is."""
+    """Return a chain at its start, or where its checkpoint is; its trees may take `threads`."""
     began = time.perf_counter()
     try:
         if sink.checkpoint is None:
-            chain, stream = _start_anew(spec, number, family)
+            chain, stream = _start_anew(spec, number, family, threads)
         else:
-            chain, stream = _load(spec, family, sink.checkpoint, sink.path)
+            chain, stream = _load(spec, family, sink.checkpoint, sink.path, threads)
         return RunningChain(chain, stream, spec, spec.log_constant, sink, began, deadline)
     except BaseException:
         sink.close()
@@ -126,11 +131,17 @@ def _start(
 
 
 def _load(
-    spec: RunSpec, family: _core.Family, saved: Checkpoint, path: Path | None
+    spec: RunSpec, family: _core.Family, saved: Checkpoint, path: Path | None, threads: int
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     try:
         chain, stream = load_chain(
-            spec.explicit, spec.moved, spec.sampler, family, state=saved.state, random=saved.random
+            spec.explicit,
+            spec.moved,
+            spec.sampler,
+            family,
+            state=saved.state,
+            random=saved.random,
+            threads=threads,
         )
         if chain.iterations != saved.iterations:
             raise ValueError(f"its state is that of iteration {chain.iterations}")
@@ -140,16 +151,18 @@ def _load(
 
 
 def _start_anew(
-    spec: RunSpec, number: int, family: _core.Family
+    spec: RunSpec, number: int, family: _core.Family, threads: int
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     seed = spec.chain_seed(number)
     stream = np.random.PCG64(seed)
     limit = spec.sampler.start_leaves
     items = family if spec.collapsed is None else bind_family(spec.explicit, spec.data)
-    start = starting_point(spec.init, spec.explicit, spec.data, items, seed, limit)
+    start = starting_point(spec.init, spec.explicit, spec.data, items, seed, limit, threads)
     if spec.collapsed is not None and spec.known is not None:
         start = kept_together(start, family, spec.known, spec.collapsed)
-    chain = make_chain(spec.explicit, spec.moved, start.labels, stream, spec.sampler, start.family)
+    chain = make_chain(
+        spec.explicit, spec.moved, start.labels, stream, spec.sampler, start.family, threads=threads
+    )
     return chain, stream
 
 
@@ -160,13 +173,16 @@ def _run_in_threads(
 
     So all chains have come about equally far when the time is over, however few the threads.
     """
-    workers = min(thread_count(job.n_jobs), len(numbers))
+    threads = thread_count(job.n_jobs)
+    workers = min(threads, len(numbers))
     deadline = job.deadline()
     family = bind_family(job.spec.explicit, job.spec.moved, job.spec.sampler)
     started: list[RunningChain] = []
 
     def start(number: int) -> RunningChain:
-        chain = _start(job.spec, number, family, open_sink(number), deadline)
+        sink = open_sink(number)
+        # Where there are fewer chains than threads, their trees take the others.
+        chain = _start(job.spec, number, family, sink, deadline, threads // workers)
         started.append(chain)
         return chain
 

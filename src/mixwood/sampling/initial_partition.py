@@ -60,6 +60,7 @@ def initial_labels(
     points: int,
     seed: np.random.SeedSequence,
     max_leaves: int | None = None,
+    threads: int = 1,
 ) -> NDArray[np.int32]:
     """Return where a chain starts.
 
@@ -77,6 +78,8 @@ def initial_labels(
         That of the chain.
     max_leaves : int, optional
         How many leaves the trees of "ibhc" may have.
+    threads : int
+        How many they may be grown on.
     """
     start = checked_init(init, family.n_rows)
     if not isinstance(start, str):
@@ -90,5 +93,5 @@ def initial_labels(
     if start == "on-top":
         labels = on_top_labels(model, family, points, own)
     else:
-        labels = ibhc_labels(model, family, points, own, max_leaves)
+        labels = ibhc_labels(model, family, points, own, max_leaves, threads)
     return labels.astype(np.int32)

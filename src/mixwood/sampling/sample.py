@@ -144,7 +144,12 @@ def sample(
     decided["seed"] = seed_sequence(seed)
     try:
         resolved, data, structure = _fitted(
-            model, X, decided["seed"], shown=progress, until=deadline
+            model,
+            X,
+            decided["seed"],
+            in_leaves=known is not None or weights is not None,
+            shown=progress,
+            until=deadline,
         )
     except OutOfTimeError:
         warn_or_refuse(0, decided["draws"], [])
@@ -189,15 +194,29 @@ def sample(
 
 
 def _fitted(
-    model: Mixture, X: Any, seed: np.random.SeedSequence, *, shown: bool, until: float | None
+    model: Mixture,
+    X: Any,
+    seed: np.random.SeedSequence,
+    *,
+    in_leaves: bool,
+    shown: bool,
+    until: float | None,
 ) -> tuple[Likelihood, Any, str | None]:
-    """Return the likelihood, explicit, the data, and why it is this one if others were tried."""
+    """Return the likelihood, explicit, the data, and why it is this one if others were tried.
+
+    Where rows will be `in_leaves`, which keep sums alone, those that would draw missing entries
+    are not tried if there are others.
+    """
     if not model.likelihood.is_open or isinstance(X, WeightedLeaves):
         return *read_data(model.likelihood, X), None
     located, data = model.likelihood.located_in(X)
+    candidates = located.candidates(data)
+    if in_leaves:
+        drawing_none = [one for one in candidates if not len(one.missing_entries(data)[0])]
+        candidates = drawing_none or candidates
     chosen = interruptibly(
-        lambda candidates: best_structure(model, candidates, data, seed),
-        [located.candidates(data)],
+        lambda tried: best_structure(model, tried, data, seed),
+        [candidates],
         1,
         what="choosing the structure of clusters",
         shown=shown,
@@ -248,9 +267,9 @@ def _refuse_broken(spec: RunSpec) -> None:
 def _in_memory(job: Job, information: RunInformation) -> Posterior:
     """Run the chains in memory, and put them together, cut to the shortest."""
     spec = job.spec
-    # A label takes a byte; a missing entry eight, and eight more until the chain is at its end.
-    per_draw = spec.items + 16 * spec.vectors.get("latent", 0)
-    _refuse_beyond_memory(spec.chains * spec.draws * per_draw)
+    # Labels can be in a file. A missing entry takes eight bytes, and eight more until the chain is
+    # at its end.
+    _refuse_beyond_memory(spec.chains * spec.draws * 16 * spec.vectors.get("latent", 0))
     began = time.perf_counter()
     sinks, results = run_in_memory(job)
     shortest = min(result.n_draws for result in results)
@@ -276,12 +295,11 @@ def _in_memory(job: Job, information: RunInformation) -> Posterior:
 
 
 def _refuse_beyond_memory(needed: int) -> None:
-    """Raise before the run if labels and missing entries alone would not fit into memory."""
+    """Raise before the run if the draws of missing entries alone would not fit into memory."""
     available = available_bytes()
     if available is not None and needed > available:
         raise MemoryError(
-            f"the draws need at least {memory(needed)} of memory, and "
+            f"the draws of missing entries need at least {memory(needed)} of memory, and "
             f"{memory(available)} are available; keep fewer with a larger thin (and fewer "
-            "draws), run fewer chains, keep the statistics of mw.stream_leaves, or "
-            "keep them on disk with store="
+            "draws), run fewer chains, or keep them on disk with store="
         )

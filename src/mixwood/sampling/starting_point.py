@@ -69,6 +69,7 @@ def starting_point(
     family: _core.Family,
     seed: np.random.SeedSequence,
     max_leaves: int | None = None,
+    threads: int = 1,
 ) -> StartingPoint:
     """Return where a chain starts.
 
@@ -86,10 +87,12 @@ def starting_point(
         That of the chain.
     max_leaves : int, optional
         How many leaves the trees of "ibhc" may have.
+    threads : int
+        How many they may be grown on.
     """
     points = n_points(data)
     if family.base_size == 0:
-        labels = initial_labels(init, model, family, points, seed, max_leaves)
+        labels = initial_labels(init, model, family, points, seed, max_leaves, threads)
         return StartingPoint(labels, family)
     pilots = _Pilots(model, data, family, seed)
     if not (isinstance(init, str) and init == "ibhc"):
@@ -103,7 +106,8 @@ def starting_point(
     second = pilots if more is data else _Pilots.over_part(model, more, points, seed)
     best = second.best_after(first, first.best())
     if more is not data:
-        labels = initial_labels("ibhc", model, family.at(best.base), points, seed, max_leaves)
+        there = family.at(best.base)
+        labels = initial_labels("ibhc", model, there, points, seed, max_leaves, threads)
         states = [
             pilots.fit(best.base, pilots.taken_in(second, best), 0),
             pilots.fit(best.base, labels, 0),

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood._support.labels import LABEL_TYPES, label_buffers, one_array
-from mixwood._support.memory import available_bytes
-from mixwood._support.numbers import count, memory
+from mixwood._support.numbers import count
 from mixwood._support.warn import warn
 from mixwood.posterior.posterior import Posterior
 from mixwood.run_spec import draws_after
@@ -154,13 +153,10 @@ def _read_labels(
         last = (chain, (draws - 1) // arrays.label_rows, 0)
         if not arrays.labels.chunk_path(last).exists():
             raise ValueError(f"{arrays.labels.chunk_path(last)} is missing")
-    needed, available = least.itemsize * chains * draws * items, available_bytes()
-    if available is not None and needed > available:
-        raise MemoryError(
-            f"{place}: the label draws need at least {memory(needed)} of memory, and "
-            f"{memory(available)} are available; xarray can open {place.parent.parent}"
-        )
-    places = label_buffers(chains, draws, items, least)
+    try:
+        places = label_buffers(chains, draws, items, least)
+    except MemoryError as error:
+        raise MemoryError(f"{place}: {error}; xarray can open {place.parent.parent}") from error
     step = arrays.label_rows * max(1, _LABELS_AT_ONCE // (arrays.label_rows * items))
     for chain, room in enumerate(places):
         for start in range(0, draws, step):

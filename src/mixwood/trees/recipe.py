@@ -43,11 +43,27 @@ class Recipe:
         """Return an empty compiled forest over the rows of `family`."""
         return make_forest(self.model.prior, family, self.parameters, self.rule, self.search)
 
+    def in_buckets(self, forest: _core.Forest, rows: int) -> bool:
+        """Tell whether this many rows go into `forest` bucket by bucket, not one by one."""
+        from mixwood import _core
 
-def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool = False) -> None:
+        plain = self.rule == "balanced" and self.search == "index" and self.max_leaves is None
+        return plain and rows >= _core.FEWEST_IN_BUCKETS and forest.takes_buckets
+
+
+def grow(
+    recipe: Recipe,
+    forest: _core.Forest,
+    rows: IntArray,
+    *,
+    greedy: bool = False,
+    threads: int = 1,
+) -> None:
     """Insert `rows` in this order; beyond `max_leaves` the tightest subtrees collapse.
 
-    With `greedy` they are joined by `bhc` instead, all at once, into an empty forest.
+    With `greedy` they are joined by `bhc` instead, all at once, into an empty forest. Many rows
+    go in bucket by bucket (`Recipe.in_buckets`), on at most `threads` threads; the trees are the
+    same for any number of them.
 
     Any tree is a tree of the model, so it may grow at other values than those it is judged by.
     The balanced rule always does, near ``u = 0``. At the posterior's own ``u`` of some ``n``,
@@ -63,9 +79,12 @@ def grow(recipe: Recipe, forest: _core.Forest, rows: IntArray, *, greedy: bool =
     rows = np.ascontiguousarray(rows, dtype=np.int64)
     limit = recipe.max_leaves
     batch = max(len(rows), 1) if limit is None else max(limit, SMALLEST_BATCH)
+    in_buckets = not greedy and recipe.in_buckets(forest, len(rows))
     if greedy and len(rows):
         forest.agglomerate(rows)
-    for start in range(0, 0 if greedy else len(rows), batch):
+    if in_buckets:
+        forest.insert_in_buckets(rows, threads)
+    for start in range(0, 0 if greedy or in_buckets else len(rows), batch):
         forest.insert(rows[start : start + batch])
         if limit is not None:
             forest.collapse(limit)

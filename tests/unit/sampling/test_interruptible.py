@@ -120,6 +120,7 @@ def test_what_is_waited_for_is_told(monkeypatch):
 
     def work(_):
         mw.ibhc(MODEL, X, seed=1)
+        told.clear()  # what was told while it grew
         while not told:
             time.sleep(0.001)
 

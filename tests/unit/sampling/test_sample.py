@@ -202,10 +202,25 @@ def test_interrupting_keeps_what_was_drawn():
     assert 1 <= post.n_draws < 10**6
 
 
-def test_draws_beyond_memory_are_refused(monkeypatch):
+def test_labels_beyond_memory_go_to_a_file(monkeypatch, tmp_path):
+    post = sample()
+    monkeypatch.setattr("mixwood._support.memory.available_bytes", lambda: 1000)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with pytest.warns(RuntimeWarning, match=f"temporary file in {tmp_path}"):
+        other = sample()
+    assert_same_draws(post, other)
+    assert other.labels.base is not None
+    assert not isinstance(other.labels.base, bytes)
+    assert list(tmp_path.iterdir()) == []  # it goes with the array
+
+
+def test_missing_entries_beyond_memory_are_refused(monkeypatch):
     monkeypatch.setattr("mixwood.sampling.sample.available_bytes", lambda: 1000)
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    X[::3, 0] = np.nan
     with pytest.raises(MemoryError, match=r"of memory, and 0\.0 MiB are available; .*thin"):
-        sample()
+        mw.sample(mw.Mixture(mw.Gaussian(scale="data")), X, progress=False)
 
 
 def test_a_store_is_a_saved_posterior(tmp_path):

@@ -71,6 +71,14 @@ def test_there_may_be_nothing_to_choose():
     assert "nothing to choose" in mw.sample(mw.Mixture(), X[:, :1], **FAST).settings["structure"]
 
 
+@pytest.mark.parametrize("kept", [{"known": WHICH - 1}, {"weights": np.full(60, 2.0)}])
+def test_rows_that_are_kept_together_take_what_skips_missing_entries(kept):
+    data = X.copy()
+    data[4, 1] = np.nan
+    assert isinstance(mw.sample(mw.Mixture(), data, **FAST).resolved, mw.Gaussian)
+    assert isinstance(mw.sample(mw.Mixture(), data, **FAST, **kept).resolved, mw.DiagonalGaussian)
+
+
 def test_too_few_rows_are_not_compared():
     settings = mw.sample(mw.Mixture(), X[:9], **FAST).settings
     assert settings["structure"] == "full covariances: too few rows to compare"

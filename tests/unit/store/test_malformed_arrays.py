@@ -239,8 +239,20 @@ def test_absurd_chunks(run, entries, change_json, assert_refused):
 def test_more_draws_than_memory(run, monkeypatch):
     labels = mw.load(run).labels
     assert labels.dtype == np.int8
-    monkeypatch.setattr("mixwood.store.load.available_bytes", lambda: labels.nbytes)
+    monkeypatch.setattr("mixwood._support.labels.fits", lambda needed: needed <= labels.nbytes)
     np.testing.assert_array_equal(mw.load(run).labels, labels)
-    monkeypatch.setattr("mixwood.store.load.available_bytes", lambda: labels.nbytes - 1)
-    with pytest.raises(ValueError, match=r"labels: the label draws need .* xarray"):
+    monkeypatch.setattr("mixwood._support.labels.fits", lambda needed: needed < labels.nbytes)
+    with pytest.warns(RuntimeWarning, match=r"the labels of all draws .* temporary file"):
+        np.testing.assert_array_equal(mw.load(run).labels, labels)
+
+    def no_room(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("mixwood._support.labels.array_in_file", no_room)
+    with (
+        pytest.warns(RuntimeWarning, match="temporary file"),
+        pytest.raises(
+            ValueError, match=r"labels: the labels of all draws need .*No space.* xarray"
+        ),
+    ):
         mw.load(run)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,18 @@ def test_buffers_widen_when_they_must():
     np.testing.assert_array_equal(whole[:, :, 0], [[0, 1, 2], [1, 100, 10_000]])
     parts = label_buffers(2, draws=3, n=4)
     assert np.shares_memory(one_array(parts), parts[1].values)
+
+
+def test_buffers_that_do_not_fit_are_in_a_file_and_widen_there(monkeypatch):
+    monkeypatch.setattr("mixwood._support.labels.fits", lambda _: False)
+    with pytest.warns(RuntimeWarning, match="temporary file"):
+        parts = label_buffers(2, draws=3, n=4)
+    whole = one_array(parts)
+    assert isinstance(whole.base, mmap.mmap)
+    assert np.shares_memory(whole, parts[1].values)
+    parts[0].write(0, np.full((1, 4), 300, dtype=np.int32))
+    assert isinstance(parts[0].values.base, mmap.mmap)
+    assert parts[0].values[0].tolist() == [300] * 4
 
 
 @pytest.mark.parametrize(("clusters", "kept"), [(3, np.int8), (300, np.int16)])
