@@ -9,23 +9,20 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mixwood._support.checks import whole_number
-from mixwood.posterior.estimated_draws import EstimatedDraws
+from mixwood.posterior.predicting_draws import PredictingDraws
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood._support.types import Data, FloatArray, IntArray
+    from mixwood._support.types import IntArray
     from mixwood.posterior.cluster_summary import ParameterEstimate
-    from mixwood.posterior.imputed import Imputed
 
 __all__ = ["Posterior"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Posterior(EstimatedDraws):
+class Posterior(PredictingDraws):
     """Draws from the posterior of a mixture, and everything a user does with them.
 
     Its arrays have axes (chain, draw): ``labels`` (and item), ``n_clusters``,
@@ -87,183 +84,6 @@ class Posterior(EstimatedDraws):
 
         least = whole_number(m, "m", at_least=1)
         return self.n_clusters.copy() if least == 1 else groups_of_at_least(self, least)[0]
-
-    # --- missing entries
-
-    def imputed(self) -> Imputed:
-        """Return the draws of the entries that are missing in the data.
-
-        `mixwood.Gaussian` draws them along with the clusters; other likelihoods skip them. Of a
-        `mixwood.Product`, those of parts that draw them, in rows that have others of the part's
-        entries. Columns that are left out, as constants or combinations of others, are not drawn.
-
-        Returns
-        -------
-        Imputed
-            With ``rows``, ``columns``, ``names``, ``values`` (chain, draw, entries), ``mean()``,
-            ``sd()`` and ``table()``.
-
-        Raises
-        ------
-        ValueError
-            If nothing is missing, or nothing is drawn of what is.
-
-        Examples
-        --------
-        >>> import mixwood as mw
-        >>> X = [[0.0, 0.1], [0.2, 0.1], [0.1, None], [9.0, 9.2], [9.1, 9.1], [9.2, 9.0]]
-        >>> model = mw.Mixture(mw.Gaussian())
-        >>> post = mw.sample(model, X, draws=50, chains=2, seed=1, progress=False)
-        >>> found = post.imputed()
-        >>> found
-        <mixwood.Imputed: 1 entry, 2 x 50 draws of each>
-        >>> found.rows, found.columns
-        (array([2]), array([1]))
-        """
-        from mixwood.posterior.imputed import imputed
-
-        return imputed(self)
-
-    # --- new rows
-
-    def log_density(self, X: Any, per_draw: bool = False) -> FloatArray:
-        """Return the log posterior predictive density of new rows, ``log p(x | X)``.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (m, d)
-            New rows, as wide as the data. Missing entries are integrated out where the
-            likelihood skips them.
-        per_draw : bool
-            Whether to return each draw's part instead of the density itself.
-
-        Returns
-        -------
-        array of shape (m,), or (chain, draw, m) with `per_draw`
-            The mean over all draws of the exponentials of the parts is the density. A part
-            by itself is no density: it integrates to the draw's total weight over the mean
-            total weight of all draws.
-
-        Notes
-        -----
-        With the clusters ``c`` of a draw, the expectation being over all draws::
-
-            p(x | X) = E[(u/n) {kappa(1,u) P(x) + sum_c kappa(|c|+1,u)/kappa(|c|,u) P(x | X_c)}]
-
-        divided by the mean of the same expression without ``P(x)`` and ``P(x | X_c)``, which
-        is 1 but for the noise of the draws. To normalize in each draw would be biased for
-        every prior but the Dirichlet and Pitman-Yor processes; these have ``u`` integrated
-        out, see `PitmanYor`. Every constant is included.
-
-        Clusters that many draws share are computed once. The cost is that of comparing each
-        new row with each distinct cluster, some 25 ns in two columns. ``n`` enters only
-        through the statistics: one pass over the items for each draw.
-
-        Examples
-        --------
-        >>> import mixwood as mw
-        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
-        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
-        >>> near, far = post.log_density([[0.1], [100.0]])
-        >>> bool(near > far)
-        True
-        """
-        from mixwood.posterior.prediction import log_density, log_density_per_draw
-
-        return log_density_per_draw(self, X) if per_draw else log_density(self, X)
-
-    def predict_proba(
-        self, X: Any, new: bool = False, loss: str = "vi", min_size: int = 1, seed: Any = 0
-    ) -> FloatArray:
-        """Return how probable it is that new rows belong to each cluster of the point estimate.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (m, d)
-            New rows, as wide as the data.
-        new : bool
-            Whether to add a last column: the probability of a new cluster.
-        loss, min_size, seed
-            Which point estimate, as `point_estimate` takes them.
-
-        Returns
-        -------
-        array of shape (m, K), or (m, K + 1) with `new`
-            Rows sum to 1: without `new` the probabilities are given that the row belongs to
-            one of the K clusters.
-
-        Notes
-        -----
-        The clusters of a draw are not those of the estimate. What a draw gives to its cluster
-        ``c`` is spread over the estimate's clusters ``k`` in proportion to where its items
-        are::
-
-            p(k | x)   ~  E[(u/n) sum_c kappa(|c|+1,u)/kappa(|c|,u) P(x | X_c) |c and k| / |c|]
-            p(new | x) ~  E[(u/n) kappa(1,u) P(x)]
-
-        with the expectation over all draws; each row is normalized once, after it.
-
-        Examples
-        --------
-        >>> import mixwood as mw
-        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
-        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
-        >>> post.predict_proba([[0.1], [9.1]]).round(2)
-        array([[1., 0.],
-               [0., 1.]])
-        """
-        from mixwood.posterior.prediction import cluster_probabilities
-
-        self.data_for("predict_proba")  # before the estimate, which takes time
-        estimate = self.point_estimate(loss, min_size, seed)
-        return cluster_probabilities(self, X, estimate, new=new)
-
-    def predict(self, X: Any, loss: str = "vi", min_size: int = 1, seed: Any = 0) -> IntArray:
-        """Return the most probable cluster of the point estimate for each new row.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (m, d)
-            New rows, as wide as the data.
-        loss, min_size, seed
-            Which point estimate, as `point_estimate` takes them.
-
-        Returns
-        -------
-        int64 array of shape (m,)
-            Labels as in the point estimate: 0 to K-1. See `predict_proba`.
-        """
-        probabilities = self.predict_proba(X, loss=loss, min_size=min_size, seed=seed)
-        return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
-
-    def sample_predictive(self, size: int, seed: Any = None) -> Data:
-        """Draw new rows from the posterior predictive distribution.
-
-        Parameters
-        ----------
-        size : int
-            How many rows, at least 1.
-        seed : None, int, SeedSequence or Generator
-            Where the randomness comes from.
-
-        Returns
-        -------
-        array of shape (size, d), or csr_array for counts
-            Independent draws from the density of `log_density`: a cluster of a draw, or a new
-            one, by its weight; parameters given the cluster's items; a row given these. Rows
-            of `Multinomial` have the totals of random rows of the data.
-
-        Examples
-        --------
-        >>> import mixwood as mw
-        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
-        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=1, seed=1, progress=False)
-        >>> post.sample_predictive(3, seed=1).shape
-        (3, 1)
-        """
-        from mixwood.posterior.prediction import sample_predictive
-
-        return sample_predictive(self, size, seed)
 
     # --- its clusters
 
