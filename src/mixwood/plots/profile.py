@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mixwood._support.checks import whole_number
-from mixwood._support.numbers import count, number
+from mixwood._support.numbers import count, number, percent
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.plots.colours import as_palette, cluster_names
 from mixwood.plots.style import QUIET_COLOUR, axes_or_new
@@ -44,7 +44,7 @@ class Profile(NamedTuple):
         The tree that the clusters are in the order of, as scipy has it.
     hidden_clusters, hidden_columns : int
         How many are left out.
-    kinds : set of str
+    kinds : list of p str
         Of the parameters, see `Contrast`.
     """
 
@@ -55,7 +55,7 @@ class Profile(NamedTuple):
     merges: FloatArray
     hidden_clusters: int
     hidden_columns: int
-    kinds: set[str]
+    kinds: list[str]
 
 
 def plot_profile(
@@ -118,8 +118,8 @@ def draw_profile(ax: Axes, profile: Profile, names: Sequence[str], colours: Sequ
 def _title(profile: Profile) -> str:
     K, p = profile.value.shape
     clusters = count("cluster", K, of=K + profile.hidden_clusters)
-    noun = "word" if profile.kinds == {"word"} else "column"
-    if profile.kinds & {"category"}:
+    noun = "word" if set(profile.kinds) == {"word"} else "column"
+    if "category" in profile.kinds:
         noun = "column or category"
     plural = "columns and categories" if noun == "column or category" else None
     return f"{clusters}, {count(noun, p, of=p + profile.hidden_columns, plural=plural)}"
@@ -141,6 +141,7 @@ def profile_of(found: list[Contrast], max_clusters: int, max_columns: int) -> Pr
     whole = np.concatenate([contrast.standardized for contrast in found], axis=1)
     value = np.concatenate([contrast.value for contrast in found], axis=1)
     titles = [name for contrast in found for name in contrast.names]
+    kinds = [contrast.kind for contrast in found for _ in contrast.names]
     rank = np.concatenate([_rank(contrast) for contrast in found], axis=1)
     clusters = np.arange(min(len(value), max_clusters))
     columns = _telling(rank[clusters], max_columns)
@@ -157,7 +158,7 @@ def profile_of(found: list[Contrast], max_clusters: int, max_columns: int) -> Pr
         merges,
         len(value) - len(clusters),
         len(titles) - len(columns),
-        {contrast.kind for contrast in found},
+        [kinds[j] for j in columns],
     )
 
 
@@ -189,8 +190,9 @@ def _in_tree(table: FloatArray) -> tuple[IntArray, FloatArray]:
 def _write_values(ax: Axes, profile: Profile, ends: float) -> None:
     for (i, j), value in np.ndenumerate(profile.value):
         dark = abs(profile.standardized[i, j]) > 0.6 * ends
+        text = percent(value) if profile.kinds[j] in ("probability", "category") else number(value)
         ax.text(
-            j, i, number(value), ha="center", va="center", fontsize="small",
+            j, i, text, ha="center", va="center", fontsize="small",
             color="white" if dark else "black",
         )  # fmt: skip
 

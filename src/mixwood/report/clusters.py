@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.numbers import chance, count, number
+from mixwood._support.numbers import chance, count, number, percent
 from mixwood.plots.profile import draw_profile, profile_of, profile_size
 from mixwood.posterior.markers import Marker
 from mixwood.report import figures
@@ -116,7 +116,8 @@ def _apart(markers: list[Marker]) -> str:
 
 def _marker(marker: Marker) -> str:
     """Return a marker with its values: "high length 5.2 against 1.4", "neuron" with a ratio."""
-    value, rest = number(marker.value), number(marker.rest)
+    is_share = marker.how not in ("high", "low")
+    value, rest = (percent(x) if is_share else number(x) for x in (marker.value, marker.rest))
     if not marker.how:  # a word or a category
         ratio = marker.value / marker.rest if marker.rest > 0 else np.inf
         many = "over 100" if ratio > 100 else number(float(f"{ratio:.2g}"))
