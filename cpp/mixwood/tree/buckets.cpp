@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "mixwood/numerics/parallel.hpp"
+#include "mixwood/parallel.hpp"
 
 namespace mixwood {
 
