@@ -3,7 +3,7 @@
 // 1. ln nu' by slice, of sum_k log P(X_k) and its hyperprior; ln r likewise, or where r is tied to
 //    Omega the factor by which it differs;
 // 2. the size of Omega by slice: Omega -> e^l Omega has Jacobian e^(l d(d+1)/2);
-// 3. Omega row by row, at most eight of them in turn. With Lambda_k ~ Wishart(nu + n_k, Psi_k^-1),
+// 3. Omega row by row, at most 32 of them in turn. With Lambda_k ~ Wishart(nu + n_k, Psi_k^-1),
 //    drawn for every cluster and then forgotten, and r aside, Omega is Wishart with
 //
 //      density |Omega|^a exp(-tr(G Omega)/2),  a = (degrees + K nu - d - 1)/2,
@@ -126,7 +126,7 @@ class GaussianBaseUpdate {
   }
 
   // How many rows of Omega move at most, from one drawn at random: all would take d^4 steps.
-  static constexpr int most_rows = 8;
+  static constexpr int most_rows = 32;
   static constexpr double never = -std::numeric_limits<double>::infinity();
 
   std::size_t square() const { return static_cast<std::size_t>(d_) * d_; }

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Clusters", "GaussianBase", "Scale"]
 
 #: How many rows of Omega move at most in an update.
-MOST_ROWS = 8
+MOST_ROWS = 32
 
 
 class Clusters(NamedTuple):
