@@ -34,7 +34,8 @@ from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
 from mixwood.likelihoods.duplicates import duplicates
 from mixwood.likelihoods.gaussian import Gaussian
 from mixwood.likelihoods.poisson import Poisson
-from mixwood.likelihoods.product import Product, explained
+from mixwood.likelihoods.product import Product
+from mixwood.likelihoods.product_parts import explained
 from mixwood.likelihoods.table_layout import plain_label
 
 __all__ = [

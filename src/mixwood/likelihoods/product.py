@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,22 +18,13 @@ from mixwood.likelihoods.base import Column, Likelihood, Parameters
 from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.dependence import warn_of_left_out
 from mixwood.likelihoods.learned import base_of_clusters
-from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of, plain_label
+from mixwood.likelihoods.product_parts import Slice, checked_key, explained, name_of, slices
+from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of
 
 if TYPE_CHECKING:
     from mixwood import _core
 
-__all__ = ["Product", "explained"]
-
-
-class _Slice(NamedTuple):
-    """One part of a product over checked data."""
-
-    key: Any
-    likelihood: Likelihood
-    columns: list[int]  # of the checked matrix
-    rows: IntArray  # those that have something for it
-    data: Data  # as the likelihood's own `check` returns them
+__all__ = ["Product"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +78,7 @@ class Product(Likelihood):
             )
         if not self.parts:
             raise ValueError("parts must name at least one column")
-        parts = {_checked_key(key): value for key, value in self.parts.items()}
+        parts = {checked_key(key): value for key, value in self.parts.items()}
         for key, value in parts.items():
             if not isinstance(value, Likelihood):
                 raise TypeError(f"parts[{key!r}] must be a likelihood, got {shown(value)}")
@@ -249,23 +240,9 @@ class Product(Likelihood):
 
     def _slices(
         self, matrix: FloatArray, layout: TableLayout | None = None, name: str = "X"
-    ) -> Iterator[_Slice]:
+    ) -> Iterator[Slice]:
         """Yield each part with its columns, its rows and its data."""
-        columns = (layout or self._layout_of_matrix()).columns
-        place_of = {label: place for place, label in enumerate(columns)}
-        for key, likelihood in self.parts.items():
-            places = [place_of[label] for label in labels_of(key)]
-            entries = np.ascontiguousarray(matrix[:, places])
-            own = f"{name}[{key!r}]"
-            rows = _rows_with_entries(entries, likelihood, labels_of(key), own)
-            if len(rows) < len(entries):
-                entries, own = entries[rows], f"{own} (rows without it left out)"
-            data: Data
-            if len(rows):
-                data = likelihood.check(entries, name=own, width=len(places))
-            else:
-                data = likelihood.no_rows(len(places))
-            yield _Slice(key, likelihood, places, rows, data)
+        return slices(self.parts, (layout or self._layout_of_matrix()).columns, matrix, name)
 
     def resolve(self, X: Data) -> Product:
         """Return a copy whose parts are all explicit, from checked `X` where open."""
@@ -436,7 +413,7 @@ class Product(Likelihood):
     def base_draws(self, base: FloatArray) -> Parameters:
         """Return what the parts learn, each named by its columns: ``x, y: covariance``."""
         return {
-            f"{_name(key)}: {name}": values
+            f"{name_of(key)}: {name}": values
             for key, part, own in self._bases(base)
             for name, values in part.base_draws(own).items()
         }
@@ -472,7 +449,7 @@ class Product(Likelihood):
         for key, part, own_base in self._bases(bases):
             start, end = end, end + part.statistic_size
             own = part.draw_parameters(statistics[:, start:end], rng, own_base)
-            drawn |= {f"{_name(key)}: {name}": values for name, values in own.items()}
+            drawn |= {f"{name_of(key)}: {name}": values for name, values in own.items()}
         return drawn
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
@@ -499,7 +476,9 @@ class Product(Likelihood):
         categories = self.categories or (None,) * len(self.columns)
         columns = map(Column, names, categories)
         found = dict(zip(self.columns, columns, strict=True))
-        return {f"{_name(key)}: ": [found[label] for label in labels_of(key)] for key in self.parts}
+        return {
+            f"{name_of(key)}: ": [found[label] for label in labels_of(key)] for key in self.parts
+        }
 
     def draw_rows(
         self,
@@ -516,71 +495,9 @@ class Product(Likelihood):
         X = np.empty((len(labels), len(self.columns)))
         place_of = {label: place for place, label in enumerate(self.columns)}
         for key, part in self.parts.items():
-            start = f"{_name(key)}: "
+            start = f"{name_of(key)}: "
             own = {k.removeprefix(start): v for k, v in parameters.items() if k.startswith(start)}
             drawn = part.draw_rows(own, labels, rng, like=given.get(key))
             places = [place_of[label] for label in labels_of(key)]
             X[:, places] = drawn if isinstance(drawn, np.ndarray) else drawn.toarray()
         return X
-
-
-def explained(parts: Mapping[Any, Likelihood], reasons: Mapping[Any, str]) -> list[str]:
-    """Return a line per column: its likelihood and why, or why it is left out.
-
-    Examples
-    --------
-    >>> import mixwood as mw
-    >>> explained({"x": mw.Gaussian()}, {"x": "numbers", "id": "it numbers the rows"})
-    ['x: Gaussian (numbers)', 'id: left out (it numbers the rows)']
-    """
-    unused = dict(reasons)
-    lines = []
-    for key, likelihood in parts.items():
-        labels = labels_of(key)
-        with_others = f" with {len(labels) - 1} more" if len(labels) > 1 else ""
-        for label in labels:
-            reason = unused.pop(label, None)
-            why = f" ({reason})" if reason else ""
-            lines.append(f"{label}: {type(likelihood).__name__}{with_others}{why}")
-    return lines + [f"{label}: left out ({reason})" for label, reason in unused.items()]
-
-
-def _name(key: Any) -> str:
-    return ", ".join(map(str, labels_of(key)))
-
-
-def _checked_key(key: Hashable) -> Any:
-    """Return a key with plain labels, or raise if it is not made of names and numbers."""
-    labels = tuple(plain_label(label) for label in (key if isinstance(key, tuple) else (key,)))
-    for label in labels:
-        number = isinstance(label, int) and not isinstance(label, bool) and label >= 0
-        if not isinstance(label, str) and not number:
-            raise TypeError(
-                "parts must have columns as keys: a name, a number from 0 on, or a tuple of "
-                f"those, got {shown(key)}"
-            )
-    if not labels:
-        raise ValueError("parts must have columns as keys, got an empty tuple")
-    return labels if isinstance(key, tuple) else labels[0]
-
-
-def _rows_with_entries(
-    entries: FloatArray, likelihood: Likelihood, labels: tuple[Label, ...], name: str
-) -> IntArray:
-    """Return the rows that have something for a part, or raise at one with only some of it."""
-    if likelihood.skips_missing and not likelihood.draws_missing:
-        return np.arange(len(entries))
-    missing = np.isnan(entries)
-    everything = missing.all(axis=1)
-    if likelihood.draws_missing:
-        return np.flatnonzero(~everything)
-    some = missing.any(axis=1) & ~everything
-    if some.any():
-        row = int(np.argmax(some))
-        column = labels[int(np.argmax(missing[row]))]
-        raise ValueError(
-            f"{name} has a missing value in row {row}, column {column!r}, and others in that "
-            f"row; {type(likelihood).__name__} needs all of them or none. Fill it in, or use "
-            "a likelihood that takes single entries (Gaussian, DiagonalGaussian)"
-        )
-    return np.flatnonzero(~everything)

@@ -10,7 +10,6 @@ import numpy as np
 from mixwood._support.numerics import softplus
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.priors.base import Prior
-from mixwood.priors.roots import falling_zero
 from mixwood.priors.values import PredictiveWeights, PriorValues
 
 __all__ = ["GeneralizedGamma"]
@@ -40,6 +39,8 @@ class GeneralizedGamma(Prior):
 
         It is concave in ``v = log u``; the slope has one zero, found between bounds.
         """
+        from mixwood.priors.roots import falling_zero  # pulls in scipy: only when asked
+
         log_alpha, sigma = values.log_alpha, values.sigma
 
         def slope(v: float) -> float:

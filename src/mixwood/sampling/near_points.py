@@ -74,10 +74,7 @@ def _first_centres(
     chosen = [int(rng.integers(len(points)))]
     nearest = _squared_distances(points, squares, points[chosen])[:, 0]
     while len(chosen) < groups and (total := nearest.sum()) > 0:
-        # What `Generator.choice` does, without its checks.
-        cumulative = np.cumsum(nearest / total)
-        cumulative /= cumulative[-1]
-        chosen.append(int(cumulative.searchsorted(rng.random(), side="right")))
+        chosen.append(int(rng.choice(len(points), p=nearest / total)))
         last = _squared_distances(points, squares, points[chosen[-1:]])[:, 0]
         nearest = np.minimum(nearest, last)
     return points[chosen].copy()
