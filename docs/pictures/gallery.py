@@ -37,7 +37,7 @@ def write(figure, path):
     """Write a small file: the colours as a palette."""
     buffer = BytesIO()
     figure.savefig(buffer, dpi=80)
-    Image.open(buffer).convert("RGB").quantize(96).save(path, optimize=True)
+    Image.open(buffer).convert("RGB").quantize(256).save(path, optimize=True)
 
 
 def picture(name):
