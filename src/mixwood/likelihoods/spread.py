@@ -153,12 +153,13 @@ def rounding(X: FloatArray) -> Rounding:
     found = Rounding.none(X.shape[1])
     width = max(1, _ENTRIES_AT_ONCE // max(1, len(X)))
     for first in range(0, X.shape[1], width):
-        gaps = np.diff(np.sort(X[:, first : first + width], axis=0), axis=0)
+        columns = np.sort(X[:, first : first + width].T, axis=1)
+        gaps = np.diff(columns, axis=1)
         # False where an entry is missing, too: gaps are NaN there.
-        distinct = np.all(gaps > SAME * gaps.sum(axis=0), axis=0)
-        for j in first + np.flatnonzero(~distinct):
-            column = X[:, j]
-            found.steps[j], found.ties[j] = _rounding(column[np.isfinite(column)])
+        distinct = np.all(gaps > SAME * gaps.sum(axis=1, keepdims=True), axis=1)
+        for j in np.flatnonzero(~distinct):
+            present = columns[j, np.isfinite(columns[j])]
+            found.steps[first + j], found.ties[first + j] = _rounding(present)
     return found
 
 
@@ -170,19 +171,20 @@ def row_copies(X: FloatArray) -> float:
     >>> row_copies(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [1.0, 4.0]]))
     1.5
     """
-    if not len(X):
+    # Rows are compared only where some entries are equal in every column: that takes long.
+    if any(np.all(np.diff(np.sort(column)) > 0) for column in X.T):
         return 1.0
     counts = np.unique(X, axis=0, return_counts=True)[1]
     return float(np.sum(counts.astype(np.float64) ** 2) / len(X))
 
 
-def _rounding(values: FloatArray) -> tuple[float, float]:
-    if len(values) == 0:
+def _rounding(ordered: FloatArray) -> tuple[float, float]:
+    if len(ordered) == 0:
         return 0.0, 1.0
-    gaps = np.diff(np.sort(values))
+    gaps = np.diff(ordered)
     new = gaps > SAME * gaps.sum()
     counts = np.diff(np.flatnonzero(np.concatenate([[True], new, [True]])))
-    ties = float(np.sum(counts.astype(np.float64) ** 2) / len(values))
+    ties = float(np.sum(counts.astype(np.float64) ** 2) / len(ordered))
     apart = gaps[new]
     tied = 0 < len(apart) < len(gaps)
     return float(np.quantile(apart, 0.1)) if tied else 0.0, ties

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import entr, softmax
 
 from mixwood.core import bind_family, make_chain
 from mixwood.likelihoods.known_labels import allowed_labels
@@ -213,15 +214,8 @@ class _Pilots:
 
     def taken_in(self, few: _Pilots, found: _State) -> NDArray[np.int32]:
         """Return labels: each row joins the cluster of other pilots that it fits best."""
-        statistics = few._family.cluster_statistics(found.labels)
-        log_sizes = np.log(np.bincount(found.labels))
-        family = self._family.at(found.base)
-        labels = np.empty(family.n_rows, dtype=np.int32)
-        step = max(2**20 // len(statistics), 1)
-        for start in range(0, family.n_rows, step):
-            end = min(start + step, family.n_rows)
-            table = family.log_predictive_table(statistics, start, end)
-            labels[start:end] = (table + log_sizes).argmax(axis=1)
+        weights = _log_weights(self._family.at(found.base), few._family, found.labels)
+        labels = np.concatenate([table.argmax(axis=1) for table in weights])
         return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
     def fit(
@@ -233,8 +227,38 @@ class _Pilots:
         chain.update_base(BASE_UPDATES)
         chain.iterate(iterations)
         volume = self._model.likelihood.log_base_volume(chain.base, self._points, chain.n_clusters)
+        labels = chain.state()["labels"]
         score = chain.log_joint() + chain.log_base() + volume
-        return _State(score, chain.state()["labels"], chain.base)
+        if not isinstance(self._data, WeightedLeaves):
+            score += _log_choices(self._family.at(chain.base), labels)
+        return _State(score, labels, chain.base)
+
+
+def _log_choices(family: _core.Family, labels: NDArray[np.int32]) -> float:
+    """Return about the log number of partitions that are as good as this one.
+
+    Where clusters overlap, each row may be in this or in that: one such partition has a low
+    density, all of them together have not. It is the sum of the entropies of the rows' clusters,
+    each given the others.
+    """
+    if labels.max() == 0:
+        return 0.0
+    return sum(
+        float(entr(softmax(table, axis=1)).sum())
+        for table in _log_weights(family, family, labels)
+    )
+
+
+def _log_weights(
+    family: _core.Family, of_clusters: _core.Family, labels: NDArray[np.int32]
+) -> Iterator[FloatArray]:
+    """Yield the log weights of clusters of other rows for all rows of a family, part by part."""
+    statistics = of_clusters.cluster_statistics(labels)
+    log_sizes = np.log(np.bincount(labels))
+    step = max(2**20 // len(statistics), 1)
+    for start in range(0, family.n_rows, step):
+        end = min(start + step, family.n_rows)
+        yield family.log_predictive_table(statistics, start, end) + log_sizes
 
 
 def for_part(model: Mixture, few: Data | WeightedLeaves, points: int) -> Mixture:

@@ -33,11 +33,11 @@ __all__ = ["Structure", "best_structure"]
 
 #: How many iterations of a pilot are let go, and how many count.
 WARMUP, DRAWS = 20, 20
-#: By how much, per column, a likelihood must predict better whose answer depends on the directions
-#: of the columns, and by how much more if on their units: a change of axes must not change the
-#: answer for next to nothing. And pilots see fewer rows than the run, where fewer parameters are
-#: worth more.
-CLEARLY = 0.02
+#: By how much a likelihood must predict better whose answer depends on the directions of the
+#: columns, and by how much more if on their units: a change of axes must not change the answer
+#: for next to nothing. And per column, for the share of the rows that pilots do not see: with
+#: fewer rows, fewer parameters are worth more than they are in the run.
+CLEARLY, PER_COLUMN = 0.04, 0.02
 #: With rows to spare pilots see `PILOT_ROWS` and predict at most as many others. With fewer, each
 #: of this many parts is predicted from the rest, until all but one likelihood is behind by this
 #: many standard errors, or the difference is known well enough.
@@ -72,24 +72,32 @@ def best_structure(
         why = "there is nothing to choose" if len(candidates) == 1 else "too few rows to compare"
         return Structure(candidates[0], f"{candidates[0].in_words}: {why}")
     own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2**32 - 1))
-    contest = _Contest(
-        CLEARLY * X.shape[1] * np.array([one.tied_to_columns for one in candidates], dtype=float)
-    )
-    for fitted, others in _parts(int(X.shape[0]), np.random.default_rng(own)):
+    n, columns = (int(extent) for extent in X.shape)
+    handicap = CLEARLY + PER_COLUMN * columns * (1 - _share_fitted(n))
+    contest = _Contest(handicap * np.array([float(one.tied_to_columns) for one in candidates]))
+    for fitted, others in _parts(n, np.random.default_rng(own)):
         rows, new = X[fitted], X[others]
         for k in contest.left:
-            there = for_part(replace(model, likelihood=candidates[k]), rows, int(X.shape[0]))
+            there = for_part(replace(model, likelihood=candidates[k]), rows, n)
             contest.scores[k].append(_log_predictions(there, rows, new, own))
-        if contest.is_decided(precise=CLEARLY * X.shape[1] / 2):
+        if contest.is_decided(precise=handicap / 2):
             break
     words = [one.in_words for one in candidates]
     return Structure(candidates[contest.best()], contest.in_words(words))
 
 
+def _has_rows_to_spare(n: int) -> bool:
+    return n >= PILOT_ROWS + PILOT_ROWS // 4
+
+
+def _share_fitted(n: int) -> float:
+    return PILOT_ROWS / n if _has_rows_to_spare(n) else 1 - 1 / FOLDS
+
+
 def _parts(n: int, rng: np.random.Generator) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield which rows are fitted, and which are predicted."""
     order = rng.permutation(n)
-    if n >= PILOT_ROWS + PILOT_ROWS // 4:
+    if _has_rows_to_spare(n):
         yield np.sort(order[:PILOT_ROWS]), np.sort(order[PILOT_ROWS : 2 * PILOT_ROWS])
         return
     for others in np.array_split(order, FOLDS):

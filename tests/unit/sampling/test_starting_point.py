@@ -85,3 +85,23 @@ def test_chains_of_any_start_come_to_the_same():
         post = mw.sample(mw.Mixture(mw.Gaussian()), X, init=init, **options)
         together = post.point_estimate()
         assert len(set(zip(together.tolist(), WHICH.tolist(), strict=True))) == 3, init
+
+
+def test_rows_that_could_be_in_either_cluster_count_as_so_many_partitions():
+    rng = np.random.default_rng(2)
+    same, apart = rng.normal(size=(200, 2)), 20.0 * (np.arange(200) % 2)[:, None]
+    labels = (np.arange(200) % 2).astype(np.int32)
+    choices = [starts._log_choices(bound(data=data)[2], labels) for data in (same, same + apart)]
+    np.testing.assert_allclose(choices, [200 * np.log(2), 0.0], atol=8.0)
+    assert starts._log_choices(bound(data=same)[2], np.zeros(200, dtype=np.int32)) == 0.0
+
+
+def test_overlapping_groups_are_found():
+    # Each single partition into two has a lower density than one cluster of all rows.
+    rng = np.random.default_rng(1)
+    which = np.arange(200) % 2
+    overlapping = rng.normal(size=(200, 8)) + 0.8 * which[:, None]
+    model, data, family = bound(mw.DiagonalGaussian(), overlapping)
+    labels = starting_point("ibhc", model, data, family, SEED).labels
+    assert labels.max() == 1
+    assert abs(np.corrcoef(labels, which)[0, 1]) > 0.6
