@@ -77,6 +77,7 @@ def fit(
     seed: options.Seed = None,
     init: options.Start = "ibhc",
     max_seconds: options.Seconds = None,
+    until_agree: options.UntilAgree = False,
     jobs: options.Jobs = None,
     output: Annotated[
         Path | None,
@@ -164,6 +165,7 @@ def fit(
                 n_jobs=jobs,
                 store=store,
                 progress=not quiet,
+                until="agree" if until_agree else None,
             ),
             folder,
             OutputOptions(json, quiet, not no_report, labels),

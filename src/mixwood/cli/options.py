@@ -9,7 +9,18 @@ import typer
 
 from mixwood.cli.names import SAMPLERS, STARTS, completion, lookup
 
-__all__ = ["Chains", "Debug", "Draws", "Folder", "Jobs", "Json", "NoReport", "Quiet", "Seconds"]
+__all__ = [
+    "Chains",
+    "Debug",
+    "Draws",
+    "Folder",
+    "Jobs",
+    "Json",
+    "NoReport",
+    "Quiet",
+    "Seconds",
+    "UntilAgree",
+]
 
 Draws = Annotated[int, typer.Option("--draws", min=1, help="Draws per chain.")]
 Chains = Annotated[int, typer.Option("--chains", min=1, help="How many chains.")]
@@ -21,6 +32,13 @@ Jobs = Annotated[
 Seconds = Annotated[
     float | None,
     typer.Option("--max-seconds", min=0.001, help="Stop after this long; the run can be resumed."),
+]
+UntilAgree = Annotated[
+    bool,
+    typer.Option(
+        "--until-agree",
+        help="Go on after that many draws until the chains agree, or --max-seconds are over.",
+    ),
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, help="The same seed gives the same draws.")

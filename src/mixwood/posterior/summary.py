@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from mixwood.posterior.posterior import Posterior
 
-__all__ = ["summary"]
+__all__ = ["diagnostics", "summary"]
 
 #: What the draws were given to keep or to count, in a line each: attributes of the table.
 TOLD = ("weights", "known")
@@ -44,10 +44,10 @@ def _row(draws: NDArray[np.float64]) -> list[float]:
         deviation = float(draws.std(ddof=1)) if draws.size > 1 else float("nan")
         low, high = np.quantile(draws, [0.05, 0.95])
         mean = float(draws.mean())
-    return [mean, deviation, float(low), float(high), *_diagnostics(draws)]
+    return [mean, deviation, float(low), float(high), *diagnostics(draws)]
 
 
-def _diagnostics(draws: NDArray[np.float64]) -> tuple[float, float, float]:
+def diagnostics(draws: NDArray[np.float64]) -> tuple[float, float, float]:
     """Return effective sample sizes, bulk and tail, and R-hat; NaN if nothing varies.
 
     ArviZ logs a warning where a diagnostic is undefined, so it is not asked there.

@@ -17,10 +17,10 @@ from mixwood.plots.style import COLOURS, MIXED_COLOUR, colour, sample_of
 from mixwood.posterior.contrasts import Contrast, contrasts
 from mixwood.posterior.describe import column_names
 from mixwood.posterior.markers import Marker, markers_from
+from mixwood.posterior.verdict import Verdict, judge
 from mixwood.report.about import About
 from mixwood.report.headline import Headline, headline
 from mixwood.report.labels import labels_csv
-from mixwood.report.verdict import Verdict, judge
 
 if TYPE_CHECKING:
     from mixwood._support.types import FloatArray, IntArray

@@ -35,6 +35,7 @@ from mixwood.sampling.interruptible import interruptibly
 from mixwood.sampling.progress import say
 from mixwood.sampling.stored import begin, warn_or_refuse
 from mixwood.sampling.structure import best_structure
+from mixwood.sampling.until_agree import checked_until, run_until_agree
 from mixwood.store.folders import check_destination
 
 __all__ = ["refuse_light_rows", "sample"]
@@ -57,6 +58,7 @@ def sample(
     *,
     weights: Any = None,
     known: Any = None,
+    until: str | None = None,
 ) -> Posterior:
     """Draw partitions of the rows of `X` from their posterior.
 
@@ -105,6 +107,10 @@ def sample(
     known : array of shape (n,), optional
         Known labels, whole numbers from 0 on, -1 where the label is unknown. Rows of the same
         label are together in every draw, rows of different labels apart.
+    until : {None, "agree"}
+        With "agree" the chains go on after `draws` until they agree (R-hat at most 1.01 and 100
+        effective draws per chain, for every quantity of `Posterior.summary`), have 64 times as many
+        draws, or `max_seconds` are over; a warning says so if they do not agree by then.
 
     Returns
     -------
@@ -140,6 +146,7 @@ def sample(
     }
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     deadline = None if limit is None else time.monotonic() + limit
+    goes_on = checked_until(until, decided["chains"])
     thread_count(n_jobs)  # or it says what is wrong
     decided["seed"] = seed_sequence(seed)
     try:
@@ -182,14 +189,18 @@ def sample(
             say(structure)
     left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
     job = Job(spec=spec, max_seconds=left, n_jobs=n_jobs, progress=progress)
-    if store is None:
+    if store is None and not goes_on:
         return _in_memory(job, information)
-    check_destination(store)
+    if store is not None:
+        check_destination(store)
     with warnings.catch_warnings():  # they come once more when the chains start
         warnings.simplefilter("ignore")
         bind_family(
             spec.explicit, spec.moved, spec.sampler
         )  # what cannot be run is to make no folder
+    if goes_on:
+        return run_until_agree(store, job, information)
+    assert store is not None
     return begin(store, job, information)
 
 

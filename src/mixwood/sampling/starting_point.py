@@ -244,8 +244,7 @@ def _log_choices(family: _core.Family, labels: NDArray[np.int32]) -> float:
     if labels.max() == 0:
         return 0.0
     return sum(
-        float(entr(softmax(table, axis=1)).sum())
-        for table in _log_weights(family, family, labels)
+        float(entr(softmax(table, axis=1)).sum()) for table in _log_weights(family, family, labels)
     )
 
 

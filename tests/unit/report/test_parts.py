@@ -46,6 +46,27 @@ def test_chains_that_do_not_agree(make_posterior):
     assert verdict.draws_advised == 10000
 
 
+def test_where_chains_differ_is_said(make_posterior):
+    verdict = judge(chains(make_posterior, 1000, shift=3.0))
+    assert verdict.differs == "the joint density"
+    assert verdict.differs in verdict.explanation
+
+
+def test_chains_in_different_partitions_do_not_agree(make_posterior):
+    # As many clusters in each, of the same sizes, and of the same density.
+    posterior = chains(make_posterior, 1000)
+    n = posterior.n_items
+    labels = np.zeros_like(posterior.labels)
+    labels[:2, :, : n // 2] = 1
+    labels[2:, :, : 2 * (n // 2) : 2] = 1
+    labels[:, ::2, -1] = 2
+    apart = dataclasses.replace(posterior, labels=labels)
+    assert apart.summary().loc["n_clusters", "r_hat"] < 1.01
+    verdict = judge(apart)
+    assert verdict.level == "poor"
+    assert verdict.differs == "which rows belong together"
+
+
 def test_chains_that_agree_but_are_too_short(make_posterior):
     verdict = judge(chains(make_posterior, 40, chains=2))
     assert verdict.level == "poor"
