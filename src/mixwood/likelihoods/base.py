@@ -381,7 +381,16 @@ class Likelihood(Settable, ABC):
 
         `names` are those of the data's columns, as `check` returns them.
         """
-        return {"": [Column(name) for name in names]}
+        return {"": self.parameter_columns([Column(name) for name in names])}
+
+    def parameter_columns(self, columns: list[Column]) -> list[Column]:
+        """Return what the parameters of a cluster are about, given the columns of the data."""
+        return columns
+
+    @property
+    def draws_parameters(self) -> bool:
+        """Whether the parameters of clusters can be drawn."""
+        return True
 
     def _cannot_draw(self) -> TypeError:
         return TypeError(

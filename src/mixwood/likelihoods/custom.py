@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixwood._support.checks import finite_number, shown, whole_number
+from mixwood._support.numbers import count
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.hyper import Beta
 from mixwood.input.matrices import real_matrix
-from mixwood.likelihoods.base import Likelihood, Parameters
+from mixwood.likelihoods.base import Column, Likelihood, Parameters
 from mixwood.likelihoods.compiled import CompiledFamily, compiled_family, plain_function
 from mixwood.likelihoods.learned import (
     BOUNDS,
@@ -47,6 +48,7 @@ def conjugate_family(
     log_predictive: Callable[..., float] | None = None,
     draw_parameters: Callable[..., Any] | None = None,
     draw_rows: Callable[..., Any] | None = None,
+    parameter_names: Sequence[str] | None = None,
 ) -> CustomFamily:
     """Make a likelihood of your own, which runs in the core like those of mixwood.
 
@@ -86,10 +88,14 @@ def conjugate_family(
     draw_parameters : function of (n, statistic, parameters, rng), optional
         Draws a cluster's own parameters given ``n`` rows with this statistic (``n = 0``: from
         the prior): a number or an array of them. Plain Python with a numpy Generator, as
-        `draw_rows`. Simulation and prediction of new rows need both.
+        `draw_rows`. `Posterior.describe` and `Posterior.cluster_parameters` show what it draws;
+        without it the former shows the means of the columns. Simulation and prediction of new
+        rows need both.
     draw_rows : function of (drawn, size, rng), optional
         Draws `size` rows from a cluster with the parameters that `draw_parameters` has drawn:
         an array with a row each.
+    parameter_names : sequence of str, optional
+        What the numbers that `draw_parameters` returns are called in tables.
 
     Returns
     -------
@@ -128,6 +134,7 @@ def conjugate_family(
         log_predictive=log_predictive,
         parameter_sampler=draw_parameters,
         row_sampler=draw_rows,
+        parameter_names=parameter_names,
     )
     family.compiled()  # what cannot be compiled is said here and not after the data are read
     return family
@@ -148,6 +155,7 @@ class CustomFamily(Likelihood):
     log_predictive: Any = None
     parameter_sampler: Any = None
     row_sampler: Any = None
+    parameter_names: Any = None
 
     def __post_init__(self) -> None:
         whole_number(self.stat_dim, "stat_dim", at_least=1)
@@ -164,6 +172,8 @@ class CustomFamily(Likelihood):
                 raise TypeError(f"{argument} must be a function, got {shown(value)}")
         if not callable(self.parameters):
             object.__setattr__(self, "parameters", _checked(self.parameters))
+        if self.parameter_names is not None:
+            object.__setattr__(self, "parameter_names", _names(self.parameter_names))
 
     def __repr__(self) -> str:
         statistics = "1 statistic" if self.stat_dim == 1 else f"{self.stat_dim} statistics"
@@ -325,17 +335,33 @@ class CustomFamily(Likelihood):
         self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
     ) -> Parameters:
         """Draw ``parameters`` (C, p) of clusters by the user's function."""
-        if self.parameter_sampler is None or self.row_sampler is None:
+        if self.parameter_sampler is None:
             raise TypeError(
-                f"the family {self.name!r} cannot draw rows: give draw_parameters and draw_rows "
-                "to conjugate_family"
+                f"the family {self.name!r} cannot draw the parameters of clusters: give "
+                "draw_parameters to conjugate_family"
             )
         bases = base_of_clusters(base, len(statistics), self.base_size)
         drawn = [
             np.atleast_1d(self.parameter_sampler(s[0], s[1:], self.values(own), rng))
             for s, own in zip(statistics, bases, strict=True)
         ]
-        return {"parameters": np.array(drawn, dtype=np.float64)}
+        found = np.array(drawn, dtype=np.float64)
+        if self.parameter_names is not None and found.shape[1] != len(self.parameter_names):
+            raise ValueError(
+                f"draw_parameters of the family {self.name!r} must return "
+                f"{count('number', len(self.parameter_names))}, one for each of parameter_names, "
+                f"got {found.shape[1]}"
+            )
+        return {"parameters": found}
+
+    @property
+    def draws_parameters(self) -> bool:
+        """Whether the user has said how."""
+        return self.parameter_sampler is not None
+
+    def parameter_columns(self, columns: list[Column]) -> list[Column]:
+        """Return the names that the user has given, which are not those of the data."""
+        return [Column(name) for name in self.parameter_names or ()]
 
     def draw_rows(
         self,
@@ -345,6 +371,11 @@ class CustomFamily(Likelihood):
         like: Data | None = None,
     ) -> FloatArray:
         """Draw rows by the user's function."""
+        if self.row_sampler is None:
+            raise TypeError(
+                f"the family {self.name!r} cannot draw rows: give draw_parameters and draw_rows "
+                "to conjugate_family"
+            )
         assert self.columns is not None
         X = np.empty((len(labels), self.columns))
         for k in np.unique(labels):
@@ -377,6 +408,17 @@ def _checked(parameters: Any) -> FloatArray | dict[str, Any]:
         if not isinstance(name, str):
             raise TypeError(f"parameters must have names as keys, got {shown(name)}")
     return {name: _parameter(value, f"parameters[{name!r}]") for name, value in parameters.items()}
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    """Return names of parameters, or raise."""
+    given = () if isinstance(names, str) or not isinstance(names, Sequence) else tuple(names)
+    if not given or not all(isinstance(name, str) for name in given) or len({*given}) < len(given):
+        raise ValueError(
+            "parameter_names must be different names, one for each number that draw_parameters "
+            f"returns, got {shown(names)}"
+        )
+    return given
 
 
 def _parameter(value: Any, name: str) -> Any:

@@ -477,8 +477,14 @@ class Product(Likelihood):
         columns = map(Column, names, categories)
         found = dict(zip(self.columns, columns, strict=True))
         return {
-            f"{name_of(key)}: ": [found[label] for label in labels_of(key)] for key in self.parts
+            f"{name_of(key)}: ": part.parameter_columns([found[label] for label in labels_of(key)])
+            for key, part in self.parts.items()
         }
+
+    @property
+    def draws_parameters(self) -> bool:
+        """Whether all parts draw theirs."""
+        return all(part.draws_parameters for part in self.parts.values())
 
     def draw_rows(
         self,

@@ -98,6 +98,8 @@ def contrasts(
         Empty where the parameters of the likelihood are none of those that can be compared.
     """
     X: Any = draws.data_for("a comparison of clusters")
+    if not draws.resolved.draws_parameters:
+        return []
     most = whole_number(n_draws, "draws", at_least=1)
     most = min(most, max(_NUMBERS_AT_ONCE // X.shape[1], 20))
     sizes = np.bincount(estimate, draws.item_sizes)

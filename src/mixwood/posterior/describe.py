@@ -33,8 +33,13 @@ def describe(
 ) -> Any:
     """Return a table with one row per cluster; see `Posterior.describe`."""
     names = column_names(draws, words)
-    estimates = parameter_estimates(
-        draws, estimate, level=level, seed=seed, n_draws=n_draws, transform=_shown_parameters
+    likelihood = draws.resolved
+    estimates = (
+        parameter_estimates(
+            draws, estimate, level=level, seed=seed, n_draws=n_draws, transform=_shown_parameters
+        )
+        if likelihood.draws_parameters
+        else {}
     )
     pandas = importlib.import_module("pandas")  # only now: heavy; and it has no types to check
     rows = np.bincount(estimate, draws.item_sizes)
@@ -46,7 +51,7 @@ def describe(
     if others:
         found = markers_from(others, len(sizes), _MOST_MARKERS, _SURE)
         table["markers"] = [markers_in_words(markers) for markers in found]
-    groups = draws.resolved.described_columns(names)
+    groups = likelihood.described_columns(names)
     for key, value in estimates.items():
         prefix, name = parted(key)
         columns = groups[prefix]
@@ -55,8 +60,12 @@ def describe(
             table |= _word_columns(value, distinct, columns, prefix)
         elif name == "categories":
             table |= _category_columns(value, columns)
+        elif name == "parameters":
+            table |= _own_columns(value, columns, prefix)
         else:
             table |= _number_columns(value, columns, name)
+    if not likelihood.draws_parameters:
+        table |= _data_means(draws, estimate, names)
     index = pandas.RangeIndex(len(table["size"]), name="cluster")
     return pandas.DataFrame(table, index=index)
 
@@ -86,13 +95,39 @@ def _with_ends(name: str, value: ParameterEstimate, *place: Any) -> dict[str, An
 
 def _number_columns(value: ParameterEstimate, columns: list[Column], name: str) -> dict[str, Any]:
     table: dict[str, Any] = {}
-    if value.mean.shape[1] != len(columns):  # of a user's family: as many as it likes
-        columns = [Column(f"{j}") for j in range(value.mean.shape[1])]
     for j, (column, known) in enumerate(columns):
         # of truth values and the like, the probability of the second
         title = column if known is None or len(known) < 2 else f"{column} = {known[1]}"
         table |= _with_ends(f"{title} {name}", value, j)
     return table
+
+
+def _own_columns(value: ParameterEstimate, columns: list[Column], prefix: str) -> dict[str, Any]:
+    """Return the parameters of a user's family, which may not have named them."""
+    count = value.mean.shape[1]
+    titles = [column.name for column in columns] or [f"parameter {j}" for j in range(count)]
+    table: dict[str, Any] = {}
+    for j, title in enumerate(titles):
+        table |= _with_ends(f"{prefix}{title}", value, j)
+    return table
+
+
+def _data_means(draws: Draws, estimate: IntArray, names: Sequence[str]) -> dict[str, Any]:
+    """Return the mean of every column of numbers, where parameters cannot be drawn."""
+    rows = draws.data_for("describe")
+    if not isinstance(rows, np.ndarray):  # leaves have no rows
+        return {}
+    known = [
+        column for group in draws.resolved.described_columns(names).values() for column in group
+    ]
+    categorical = {column.name for column in known if column.categories is not None}
+    return {
+        f"{name} mean": [
+            float(np.nanmean(rows[estimate == k, j])) for k in range(estimate.max() + 1)
+        ]
+        for j, name in enumerate(names)
+        if name not in categorical
+    }
 
 
 def _word_columns(

@@ -164,6 +164,42 @@ def test_rows_are_simulated_and_predicted():
         mw.simulate(mw.Mixture(short), 5, seed=1)
 
 
+@pytest.mark.parametrize(
+    ("options", "columns"),
+    [
+        ({}, ["parameter 0", "parameter 0 low", "parameter 0 high"]),
+        ({"parameter_names": ["rate"]}, ["rate", "rate low", "rate high"]),
+        ({"draw_parameters": None}, ["column 0 mean"]),
+        ({"draw_rows": None, "parameter_names": ["rate"]}, ["rate", "rate low", "rate high"]),
+    ],
+)
+def test_clusters_are_described(options, columns):
+    posterior = quick(family(**options))
+    assert posterior.describe().columns.tolist() == ["size", "certainty", *columns]
+    if "draw_parameters" in options:
+        estimate = posterior.point_estimate()
+        means = [X[estimate == k].mean() for k in range(estimate.max() + 1)]
+        np.testing.assert_allclose(posterior.describe()["column 0 mean"], means)
+        with pytest.raises(TypeError, match="give draw_parameters to conjugate_family"):
+            posterior.cluster_parameters()
+
+
+def test_names_are_as_many_as_parameters():
+    with pytest.raises(ValueError, match="must return 2 numbers, one for each of parameter_names"):
+        quick(family(parameter_names=["rate", "shape"])).describe()
+
+
+def test_parts_of_a_product_are_described():
+    data = np.column_stack([X[:, 0], np.arange(30.0)])
+    parts = {"named": family(parameter_names=["rate"]), "closed": family(draw_parameters=None)}
+    found = {
+        name: quick(mw.Product({0: own, 1: mw.Gaussian()}), data).describe().columns.tolist()
+        for name, own in parts.items()
+    }
+    assert {"0: rate", "column 1 mean", "column 1 sd"} <= {*found["named"]}
+    assert found["closed"] == ["size", "certainty", "column 0 mean", "column 1 mean"]
+
+
 def test_as_part_of_a_product():
     data = np.column_stack([X[:, 0], np.arange(30.0)])
     data[3, 0] = np.nan
@@ -294,6 +330,8 @@ def test_what_numba_cannot_compile_is_told_in_one_line(log_marginal, match):
         ({"name": 3}, TypeError, "name must be text"),
         ({"check": 3}, TypeError, "check must be a function"),
         ({"draw_rows": 3}, TypeError, "draw_rows must be a function"),
+        ({"parameter_names": "rate"}, ValueError, "parameter_names must be different names"),
+        ({"parameter_names": ["a", "a"]}, ValueError, "parameter_names must be different names"),
         ({"log_marginal": 3}, TypeError, "log_marginal must be a function"),
     ],
 )
