@@ -68,7 +68,8 @@ struct Sampler<TreeOptions> {
 
   static TreeOptions read(const Numbers& number) {
     constexpr int automatic = TreeOptions::automatic;
-    return {.subtree_moves = number("subtree_moves", automatic, Numbers::many),
+    return {.passes = number("passes", 1, Numbers::many),
+            .subtree_moves = number("subtree_moves", automatic, Numbers::many),
             .split_moves = number("split_moves", automatic, Numbers::many),
             .leaf_moves = number("leaf_moves", automatic, Numbers::many),
             .fitted_moves = number("fitted_moves", automatic, Numbers::many),

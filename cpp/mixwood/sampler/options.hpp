@@ -17,7 +17,8 @@ struct PaperTreeOptions {
 
 struct TreeOptions {
   static constexpr int automatic = -1;
-  int subtree_moves;   // per iteration; or automatic
+  int passes;          // over everything, per iteration
+  int subtree_moves;   // per pass; or automatic
   int split_moves;     // likewise
   int leaf_moves;      // likewise
   int fitted_moves;    // likewise

@@ -35,12 +35,14 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
       : TreeChain(start(family, prior, random, options), family, labels, random, options) {}
 
   void iterate() override {
-    move_blocks();
-    split_and_merge();
-    split_and_merge_fitted();
-    scan_leaves();
-    if (this->stop_) return;
-    this->end_iteration();
+    for (int pass = 0; pass < options_.passes; ++pass) {
+      move_blocks();
+      split_and_merge();
+      split_and_merge_fitted();
+      scan_leaves();
+      if (this->stop_) return;
+      this->end_iteration();
+    }
     const int lifetime = frozen_ ? options_.rebuild : options_.warmup_rebuild;
     if (lifetime > 0 && ++since_tree_ >= lifetime) new_tree();
   }

@@ -35,9 +35,24 @@ def test_bad_numbers_are_refused(name):
         mw.Tree(**{name: 1.5})
 
 
-def test_bad_leaves_are_refused():
-    with pytest.raises(ValueError, match="max_leaves must be at least 1, got 0"):
-        mw.Tree(max_leaves=0)
+@pytest.mark.parametrize("name", ["max_leaves", "passes"])
+def test_nothing_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+        mw.Tree(**{name: 0})
+
+
+def test_two_passes_are_two_iterations():
+    once = {"rebuild": 0, "passes": 1}
+    short = mw.sample(MODEL, X, mw.Tree(**(once | {"passes": 2})), **FAST)
+    long = mw.sample(MODEL, X, mw.Tree(**once), **(FAST | {"thin": 2, "warmup": 10}))
+    np.testing.assert_array_equal(short.labels, long.labels)
+    np.testing.assert_array_equal(short.log_joint, long.log_joint)
+
+
+@pytest.mark.parametrize(("n", "passes"), [(99, 1), (100, 2), (1000, 2), (1001, 1)])
+def test_an_iteration_over_a_few_hundred_rows_has_two_passes(n, passes):
+    assert mw.Tree().options(n)["passes"] == passes
+    assert mw.Tree(passes=3).options(n)["passes"] == 3
     with pytest.raises(TypeError, match="max_leaves must be a whole number, got 'all'"):
         mw.Tree(max_leaves="all")
 

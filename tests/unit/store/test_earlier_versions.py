@@ -49,7 +49,7 @@ def test_a_run_of_0_1_loads_and_goes_on_as_if_never_stopped(written):
     same_machine = not differing(before.settings, versions() | {"mixwood": "0.1.0.dev0"})
     if same_machine:
         options = {"draws": 20, "warmup": 5, "chains": 2, "seed": 3, "thin": 2, "progress": False}
-        sampler = mw.Tree(fitted_moves=0)
+        sampler = mw.Tree(fitted_moves=0, passes=1)
         whole = mw.sample(mw.Mixture(likelihood), before.X, sampler, **options)
         np.testing.assert_array_equal(longer.labels, whole.labels)
         np.testing.assert_array_equal(longer.log_joint, whole.log_joint)
