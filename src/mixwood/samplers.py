@@ -35,6 +35,11 @@ class Sampler(ABC):
         return False
 
     @property
+    def moves_nothing(self) -> bool:
+        """Whether its chains would stay where they start."""
+        return False
+
+    @property
     def start_leaves(self) -> int | None:
         """How many leaves the trees that it starts from may have; None for any number."""
         return None
@@ -214,6 +219,12 @@ class Tree(Sampler):
         for field in ("max_leaves", "passes"):
             if getattr(self, field) is not None:
                 whole_number(getattr(self, field), field, at_least=1)
+
+    @property
+    def moves_nothing(self) -> bool:
+        """Where no move is left of any kind."""
+        moves = (self.subtree_moves, self.split_moves, self.leaf_moves, self.fitted_moves)
+        return all(count == 0 for count in moves)
 
     @property
     def joins_rows(self) -> bool:

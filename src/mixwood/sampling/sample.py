@@ -146,6 +146,8 @@ def sample(
     }
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     deadline = None if limit is None else time.monotonic() + limit
+    if decided["sampler"].moves_nothing:
+        raise ValueError(f"sampler must move something, got {sampler}")
     goes_on = checked_until(until, decided["chains"])
     thread_count(n_jobs)  # or it says what is wrong
     decided["seed"] = seed_sequence(seed)

@@ -39,6 +39,14 @@ def test_bad_numbers_are_refused(name):
 def test_nothing_is_refused(name):
     with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
         mw.Tree(**{name: 0})
+    with pytest.raises(TypeError, match=f"{name} must be a whole number, got 'all'"):
+        mw.Tree(**{name: "all"})
+
+
+def test_a_tree_that_moves_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"sampler must move something, got Tree\(subtree_moves=0"):
+        mw.sample(MODEL, X, mw.Tree(0, 0, 0, fitted_moves=0), **FAST)
+    mw.sample(MODEL, X, mw.Tree(0, 0, 1, fitted_moves=0), **FAST)
 
 
 def test_two_passes_are_two_iterations():
@@ -53,8 +61,6 @@ def test_two_passes_are_two_iterations():
 def test_an_iteration_over_a_few_hundred_rows_has_two_passes(n, passes):
     assert mw.Tree().options(n)["passes"] == passes
     assert mw.Tree(passes=3).options(n)["passes"] == 3
-    with pytest.raises(TypeError, match="max_leaves must be a whole number, got 'all'"):
-        mw.Tree(max_leaves="all")
 
 
 def test_any_whole_number_reaches_the_core(chain_of):
