@@ -10,7 +10,7 @@ import mixwood as mw
 from mixwood._support.labels import in_order_of_appearance
 from mixwood.simulation import simulate
 from mixwood.testing import all_partitions, enumerate_posterior, seed_of
-from mixwood.testing.goodness import _chi_square
+from mixwood.testing.goodness import chi_square
 
 LIKELIHOODS = [
     mw.Gaussian(),
@@ -66,7 +66,7 @@ def test_partitions_and_parameters_have_the_prior_law(prior, n, request):
     rng = np.random.default_rng(seed_of(request.node.name))
     draws = prior.draw(n, 4000, rng)
     counts = np.bincount(exact.index_of(draws.labels), minlength=len(all_partitions(n)))
-    assert _chi_square(counts.astype(float), exact.probabilities) > 1e-6
+    assert chi_square(counts.astype(float), exact.probabilities) > 1e-6
     for name, values in exact.parameter_cdf(vars(draws)).items():
         assert stats.kstest(values, "uniform").pvalue > 1e-6, name
 

@@ -158,6 +158,20 @@ class Prior(Settable, ABC):
             values[slot] = start[name] if slot == "alpha" else self.to_core(name, start[name])
         return {"prior": self.kernel, **laws, "start": values}
 
+    def for_groups(self, groups: int) -> Prior:
+        """Return the prior as it is for rows in this many groups, one gamma resolved.
+
+        Raises
+        ------
+        TypeError
+            If the prior has no groups: all but a `mixwood.FiniteMixture`.
+        """
+        del groups
+        raise TypeError(
+            "groups= needs a prior whose components groups share, mw.FiniteMixture(), got "
+            f"{self}: mw.Mixture(likelihood, mw.FiniteMixture())"
+        )
+
     @property
     def largest_discount(self) -> float:
         """The largest that ``sigma`` can be: ``kappa(k, u)`` is finite for ``k > sigma`` only.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import exp, expm1, lgamma, log, log1p
 from typing import Any, ClassVar
@@ -24,6 +24,11 @@ __all__ = ["FiniteMixture"]
 BOUNDS = (1e-6, 1e6)
 
 
+class _NotGiven(float):
+    """A gamma that nobody asked for: with groups it is random instead."""
+
+
+
 @dataclass(frozen=True)
 class FiniteMixture(Prior):
     """Finitely many components, but unknown how many: as data grow, their number is found.
@@ -38,7 +43,12 @@ class FiniteMixture(Prior):
     gamma : float, hyper.Gamma or hyper.LogNormal
         The weights of the components are Dirichlet(gamma, ..., gamma), 1.0 by default: any
         weights are as likely as any others. Large: all components are about as large. Small: a
-        few have nearly everything. Between 1e-6 and 1e6, also where it is random.
+        few have nearly everything. Between 1e-6 and 1e6, also where it is random. With
+        ``mixwood.sample(..., groups=)`` of several groups, each of which has its own weights, it
+        is ``hyper.LogNormal(0.5, 1.0)`` by default: small where groups differ much.
+    per_group : bool
+        Whether every group has a gamma of its own, drawn from the same hyperprior, rather than
+        one for all. Makes no difference without groups, nor for a gamma that is a number.
 
     Notes
     -----
@@ -58,14 +68,32 @@ class FiniteMixture(Prior):
     """
 
     rate: float | hyper.Gamma = field(default_factory=lambda: hyper.Gamma(1, 1 / 9))
-    gamma: float | hyper.Gamma | hyper.LogNormal = 1.0
+    gamma: float | hyper.Gamma | hyper.LogNormal = _NotGiven(1.0)
+    per_group: bool = field(default=False, repr=False)
     kernel: ClassVar[str] = "finite_mixture"
     parameters: ClassVar[tuple[str, ...]] = ("rate", "gamma")
     aliases: ClassVar[tuple[str, ...]] = ("finite", "mfm")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", checked_mass(self.rate, "rate"))
-        object.__setattr__(self, "gamma", _checked_gamma(self.gamma))
+        if not isinstance(self.gamma, _NotGiven):
+            object.__setattr__(self, "gamma", _checked_gamma(self.gamma))
+        if not isinstance(self.per_group, bool):
+            raise TypeError(f"per_group must be True or False, got {shown(self.per_group)}")
+
+    def for_groups(self, groups: int) -> FiniteMixture:
+        """Return the prior as it is for this many groups: a gamma that was not given is random.
+
+        Examples
+        --------
+        >>> FiniteMixture(rate=3.0).for_groups(20)
+        FiniteMixture(rate=3.0, gamma=LogNormal(median=0.5, sd=1.0))
+        >>> FiniteMixture(rate=3.0).for_groups(1)
+        FiniteMixture(rate=3.0, gamma=1.0)
+        """
+        if groups == 1 or not isinstance(self.gamma, _NotGiven):
+            return self
+        return replace(self, gamma=hyper.LogNormal(0.5, 1.0))
 
     # --- the core carries gamma as a negative sigma
 

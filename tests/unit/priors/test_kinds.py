@@ -27,6 +27,7 @@ NAMED = {
     "experiments/toy.py": "the models of the paper",
     "model.py": "the default prior",
     "sklearn.py": "the default prior",
+    "testing/groups.py": "a prior whose law is divided out again",
     "testing/joint.py": "the prior under which a base measure is tested alone",
     "testing/family_check.py": "the prior under which a family is checked",
 }

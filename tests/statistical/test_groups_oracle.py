@@ -1,0 +1,142 @@
+"""Rows in groups: the law of partitions, the samplers against enumeration, and wrong ones."""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, logsumexp
+
+import mixwood as mw
+from mixwood import hyper
+from mixwood.core import make_chain
+from mixwood.reference.groups import (
+    GroupedGibbsChain,
+    GroupedSplitMergeChain,
+    GroupedTreeChain,
+)
+from mixwood.testing.enumeration import all_partitions
+from mixwood.testing.groups import GroupLaw, enumerate_groups, goodness_of_fit_of_groups
+from tests.statistical.conftest import CASES, LEARNED
+
+GROUPS = np.array([0, 1, 1, 0, 1])
+FIXED = mw.FiniteMixture(rate=6.0, gamma=1.5)
+RANDOM = mw.FiniteMixture(rate=hyper.Gamma(3, 0.5), gamma=hyper.LogNormal(1.0, 0.7))
+OWN = mw.FiniteMixture(rate=hyper.Gamma(3, 0.5), gamma=hyper.Gamma(4, 2), per_group=True)
+SAMPLERS = {
+    "gibbs": mw.Gibbs(),
+    "split_merge": mw.SplitMerge(scans=2),
+    "tree": mw.Tree(3, 3, 3, rebuild=2, fitted_moves=1),
+    "blocks": mw.Tree(4, 0, 0, rebuild=2, fitted_moves=0),
+    "splits": mw.Tree(0, 6, 1, rebuild=2, fitted_moves=0),
+    "fitted": mw.Tree(0, 0, 1, rebuild=2, fitted_moves=5),
+    "leaves": mw.Tree(0, 0, 6, rebuild=2, fitted_moves=0),
+}
+
+
+# --- the law
+
+
+def by_quadrature(counts, rate, gammas):
+    """log of the integral of p(Pi, u) over u_1 and u_2, without the factor 1/(1 - e^-rate)."""
+    v = np.arange(-60.0, 90.0, 0.15)
+    log_tau, clusters = np.logaddexp(0, v), counts.shape[1]
+    log_p = clusters * np.log(rate) + 2 * np.log(0.15)
+    parts = []
+    for n_k, gamma in zip(counts, gammas, strict=True):
+        n = n_k.sum()
+        log_p += np.sum(gammaln(gamma + n_k) - gammaln(gamma)) - gammaln(n)
+        parts.append(n * v - (n + clusters * gamma) * log_tau)
+    log_chi = -gammas[0] * log_tau[:, None] - gammas[1] * log_tau
+    return log_p + logsumexp(parts[0][:, None] + parts[1] + rate * np.expm1(log_chi))
+
+
+@pytest.mark.parametrize("gammas", [(0.7, 0.7), (0.4, 2.5)])
+def test_partitions_by_quadrature_and_by_components(gammas):
+    """Two derivations of the law; over all partitions it sums to 1 - e^-rate."""
+    rate = 3.0
+    law = GroupLaw(mw.FiniteMixture(rate=rate, gamma=1.0), GROUPS)
+    law.gammas = np.array([gammas])
+    partitions = all_partitions(5)
+    log_u = [by_quadrature(law.counts(labels), rate, gammas) for labels in partitions]
+    np.testing.assert_allclose(np.exp(log_u).sum(), -np.expm1(-rate), rtol=1e-9)
+    log_m = [law.log_probability(labels) + np.log(-np.expm1(-rate)) for labels in partitions]
+    np.testing.assert_allclose(log_u, log_m, rtol=1e-9)
+
+
+def test_exact_draws_have_the_density_of_the_twin():
+    """E[p(Pi', u)/p(Pi, u)] over exact draws of (u, rate, gamma) given Pi is P(Pi')/P(Pi)."""
+    likelihood, X = CASES["spherical"]
+    model = mw.Mixture(likelihood, RANDOM)
+    exact = enumerate_groups(model, X, GROUPS)
+    ratios, rng = [], np.random.default_rng(5)
+    one, other = exact.exact.partitions[[7, 23]]
+    draws = exact.law.draw(one, 4000, rng)
+    chain = GroupedGibbsChain(model, np.array(X), one, rng, groups=GROUPS)
+    for k in range(4000):
+        values = (0.0, draws["log_alpha"][k], draws["sigma"][k], 0.0)
+        joints = []
+        for labels in (one, other):
+            chain.set_state(labels, *values)
+            chain.set_groups(draws["groups"][k])
+            joints.append(chain.log_joint())
+        ratios.append(np.exp(joints[1] - joints[0]))
+    error = np.std(ratios) / np.sqrt(len(ratios))
+    p = exact.exact.probabilities
+    assert abs(np.mean(ratios) - p[23] / p[7]) < 5 * error
+
+
+# --- the plain chains
+
+
+def run_twin(chain_class, model, X, iterations, groups=GROUPS, **options):
+    """Return a `run` for the oracle that runs a Python chain from each start."""
+    X = model.likelihood.check(X)
+    names = ("labels", "log_u", "log_alpha", "sigma", "theta")
+
+    def run(starts, rng):
+        chain = chain_class(model, X, starts["labels"][0], rng, groups=groups, **options)
+        finals = {name: np.empty_like(values) for name, values in starts.items()}
+        J = len(chain.group_sizes)
+        for i in range(len(starts["labels"])):
+            chain.set_state(*(starts[name][i] for name in names))
+            values = starts["groups"][i]
+            chain.set_groups(values[:J], values[J:] if len(values) > J else None)
+            chain.iterate(iterations)
+            for name in names:
+                finals[name][i] = getattr(chain, name)
+            both = [*chain.log_us, *chain.parameters.gammas]
+            finals["groups"][i] = both[: len(values)]
+        return finals
+
+    return run
+
+
+@pytest.mark.parametrize("prior", [RANDOM, OWN], ids=["one gamma", "each its own"])
+def test_the_plain_chain_is_exact(prior, seed):
+    likelihood, X = CASES["poisson"]
+    model = mw.Mixture(likelihood.resolve(likelihood.check(X)), prior)
+    run = run_twin(GroupedGibbsChain, model, X, 2)
+    result = goodness_of_fit_of_groups(
+        model, X, GROUPS, replicates=700, iterations=2, seed=seed, run=run
+    )
+    assert result.passed(), result
+
+
+class WithoutOneFactor(GroupedGibbsChain):
+    """chi without the factor of the last group where a row may start a cluster."""
+
+    def log_new(self):
+        p = self.parameters
+        return super().log_new() + p.gammas[-1] * float(np.logaddexp(0, p.log_us[-1]))
+
+
+def test_chi_without_a_factor_is_seen(seed):
+    likelihood, X = CASES["poisson"]
+    model = mw.Mixture(likelihood.resolve(likelihood.check(X)), RANDOM)
+    run = run_twin(WithoutOneFactor, model, X, 2)
+    result = goodness_of_fit_of_groups(
+        model, X, GROUPS, replicates=700, iterations=2, seed=seed, run=run
+    )
+    assert not result.passed(), result
