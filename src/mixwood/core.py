@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood._support.types import Data
+from mixwood._support.types import Data, IntArray
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
 from mixwood.priors import Prior, PriorValues
@@ -44,6 +44,7 @@ def make_chain(
     sampler: Sampler,
     family: _core.Family | None = None,
     *,
+    groups: IntArray | None = None,
     blank: bool = False,
     threads: int = 1,
 ) -> _core.Chain:
@@ -63,6 +64,8 @@ def make_chain(
         Which moves it makes.
     family : Family, optional
         The likelihood bound to `X`, if that is at hand: chains share it.
+    groups : array of shape (n,), optional
+        The group of each row, from 0 on.
     blank : bool
         Whether to grow no guide tree: a state is about to be loaded.
     threads : int
@@ -72,6 +75,7 @@ def make_chain(
 
     if family is None:
         family = bind_family(model, X, sampler)
+    codes = None if groups is None else np.ascontiguousarray(groups, dtype=np.int32)
     return _core.Chain(
         family,
         **model.prior.core_arguments(),
@@ -81,6 +85,7 @@ def make_chain(
         options=sampler.options(len(labels)),
         blank=blank,
         threads=threads,
+        groups=codes,
     )
 
 
@@ -134,6 +139,7 @@ def load_chain(
     *,
     state: bytes,
     random: Any,
+    groups: IntArray | None = None,
     threads: int = 1,
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     """Return a compiled chain, and its random stream, as they were when they were saved.
@@ -148,7 +154,9 @@ def load_chain(
     labels = np.arange(n) if sampler.grows_clusters else np.zeros(n)
     stream = np.random.PCG64(0)
     first = labels.astype(np.int32)
-    chain = make_chain(model, X, first, stream, sampler, family, blank=True, threads=threads)
+    chain = make_chain(
+        model, X, first, stream, sampler, family, groups=groups, blank=True, threads=threads
+    )
     chain.load_state(state)
     stream.state = random
     return chain, stream

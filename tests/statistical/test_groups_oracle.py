@@ -140,3 +140,113 @@ def test_chi_without_a_factor_is_seen(seed):
         model, X, GROUPS, replicates=700, iterations=2, seed=seed, run=run
     )
     assert not result.passed(), result
+
+
+# --- core and twin
+
+
+def both_chains(model, X, groups, seed, sampler, twin_class, **options):
+    """Return a compiled chain and its twin, in one state with one stream of uniforms."""
+    bits = np.random.PCG64(seed)
+    labels = (np.arange(len(X)) // 4).astype(np.int32)
+    core = make_chain(model, X, labels, bits, sampler, groups=groups)
+    core.freeze()
+    state = core.state()
+    core.set_state(**state)
+    rng = np.random.Generator(np.random.PCG64())
+    if isinstance(sampler, mw.Tree):
+        options["guide"] = core.guide()
+    twin = twin_class(model, X, state["labels"], rng, groups=groups, **options)
+    twin.set_state(*(state[name] for name in ("labels", "log_u", "log_alpha", "sigma", "theta")))
+    J = len(twin.group_sizes)
+    values = state["groups"]
+    twin.set_groups(values[:J], values[J:] if len(values) > J else None)
+    rng.bit_generator.state = bits.state
+    return core, twin
+
+
+TWINS = {
+    "gibbs": (mw.Gibbs(), GroupedGibbsChain, {}),
+    "split_merge": (mw.SplitMerge(scans=2), GroupedSplitMergeChain, {"scans": 2}),
+    "tree": (
+        mw.Tree(5, 5, 5, rebuild=0, fitted_moves=2),
+        GroupedTreeChain,
+        {"subtree_moves": 5, "split_moves": 5, "leaf_moves": 5, "fitted_moves": 2},
+    ),
+}
+
+
+@pytest.mark.parametrize("prior", [RANDOM, OWN], ids=["one gamma", "each its own"])
+@pytest.mark.parametrize("kind", TWINS)
+def test_same_draws(assert_same_draws, kind, prior, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, 2)) + 2 * (np.arange(20) % 2)[:, None]
+    groups = np.array([0, 1, 2, *rng.integers(0, 3, size=17)])
+    model = mw.Mixture(mw.Gaussian(scale="data").resolve(X), prior)
+    sampler, twin_class, options = TWINS[kind]
+    core, twin = both_chains(model, X, groups, seed, sampler, twin_class, **options)
+    assert_same_draws(core, twin, model.likelihood.row_constants(X).sum(), 15)
+    np.testing.assert_allclose(core.state()["groups"][:3], twin.log_us, rtol=1e-7)
+
+
+# --- the compiled samplers
+
+FAMILIES = dict(zip([*SAMPLERS, "gibbs "], cycle(CASES), strict=False))
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_every_sampler_is_exact(sampler, seed):
+    """Each with another family, which has its turn."""
+    likelihood, X = CASES[FAMILIES[sampler]]
+    prior = FIXED if sampler in ("splits", "leaves") else OWN if sampler == "tree" else RANDOM
+    result = goodness_of_fit_of_groups(
+        mw.Mixture(likelihood, prior), X, GROUPS, SAMPLERS[sampler], replicates=8000, seed=seed
+    )
+    assert result.passed(), result
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", CASES)
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_every_family_and_sampler(family, sampler, fresh_seed):
+    likelihood, X = CASES[family]
+    result = goodness_of_fit_of_groups(
+        mw.Mixture(likelihood, RANDOM),
+        X,
+        GROUPS,
+        SAMPLERS[sampler],
+        replicates=60_000,
+        seed=fresh_seed,
+    )
+    assert result.passed(), result
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "tree"])
+def test_it_is_exact_with_a_learned_base(sampler, seed):
+    likelihood, X = LEARNED["poisson"]
+    result = goodness_of_fit_of_groups(
+        mw.Mixture(likelihood, RANDOM), X, GROUPS, SAMPLERS[sampler], replicates=5000, seed=seed
+    )
+    assert result.passed(), result
+
+
+@pytest.mark.parametrize("sampler", [mw.Gibbs(), mw.SplitMerge(), mw.Tree()], ids=repr)
+@pytest.mark.parametrize("prior", [mw.FiniteMixture(), RANDOM], ids=["gamma 1", "random"])
+def test_one_group_is_a_finite_mixture(sampler, prior, seed):
+    """Draw for draw."""
+    X = np.random.default_rng(seed).normal(size=(60, 2)) + 3 * (np.arange(60) % 3)[:, None]
+    model = mw.Mixture(mw.Gaussian(scale="data").resolve(X), prior)
+    ends = []
+    for groups in (None, np.zeros(60, np.int32)):
+        start = np.zeros(60, np.int32)
+        chain = make_chain(model, X, start, np.random.PCG64(seed), sampler, groups=groups)
+        chain.iterate(20)
+        chain.freeze()
+        chain.iterate(20)
+        ends.append((chain.state(), chain.log_joint()))
+        chain.check()
+    (plain, joint), (grouped, grouped_joint) = ends
+    np.testing.assert_array_equal(plain["labels"], grouped["labels"])
+    for name in ("log_u", "log_alpha", "sigma"):
+        assert grouped[name] == pytest.approx(plain[name], rel=1e-9)
+    assert grouped_joint == pytest.approx(joint, rel=1e-9)

@@ -21,8 +21,9 @@ class TreePartition : public Slots {
  public:
   static constexpr int mixed = -1;
 
-  TreePartition(std::span<const std::int32_t> labels, std::shared_ptr<const TreeShape> shape)
-      : shape_(std::move(shape)) {
+  TreePartition(std::span<const std::int32_t> labels, std::shared_ptr<const TreeShape> shape,
+                std::shared_ptr<const RowGroups> groups = nullptr)
+      : Slots(std::move(groups)), shape_(std::move(shape)) {
     assign(labels);
   }
 
@@ -91,7 +92,8 @@ class TreePartition : public Slots {
     }
     std::fill(label_.begin() + node, label_.begin() + shape_->end(node), to);
     add_size(from, -shape_->size[node], -shape_->marks_of(node));
-    add_node(to, node);
+    add_size(to, shape_->size[node], shape_->marks_of(node));
+    if (groups() != nullptr) move_groups(from, to, shape_->rows_below(node));
     while (shape_->parent[node] != TreeShape::none && label_[shape_->sibling(node)] == to) {
       unlink(shape_->sibling(node));
       node = shape_->parent[node];
@@ -156,6 +158,7 @@ class TreePartition : public Slots {
         marked.at(slot) += shape_->marks_of(node);
       }
     check_slots(counted, marked);
+    check_groups(slots);
     for (int node = 0; node < shape_->n_nodes(); ++node) {
       const auto rows = shape_->rows_below(node);
       const int slot = slots[rows[0]];
@@ -173,7 +176,10 @@ class TreePartition : public Slots {
       throw std::logic_error("tree partition: a piece is not the highest pure node");
   }
 
-  void add_node(int slot, int node) { add_size(slot, shape_->size[node], shape_->marks_of(node)); }
+  void add_node(int slot, int node) {
+    add_size(slot, shape_->size[node], shape_->marks_of(node));
+    if (groups() != nullptr) add_groups(slot, shape_->rows_below(node));
+  }
 
   // Labels and lists from pieces that may be anything.
   void take_pieces(const Reader& a, const std::vector<int>& counts,

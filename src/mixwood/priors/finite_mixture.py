@@ -126,6 +126,8 @@ class FiniteMixture(Prior):
         arguments = super().core_arguments() | {"sigma": None}
         if not isinstance(self.gamma, float):
             arguments["gamma"] = hyper.law(self.gamma, BOUNDS)
+            if self.per_group:
+                arguments["gamma_per_group"] = True
         return arguments
 
     # --- the random measure

@@ -122,7 +122,9 @@ class GroupLaw:
         column = (rng.random(size)[:, None] * cumulative[:, -1:] > cumulative).sum(axis=1)
         M = self.components[column].astype(np.float64)
         off = rng.uniform(-0.5, 0.5, (size, len(self.sizes) if self.several else 1)) * self.step
-        gammas = np.asarray(self.to_value(self.coordinate[place] + off))
+        gammas = self.gammas[place]
+        if self.step > 0:
+            gammas = np.asarray(self.to_value(self.coordinate[place] + off))
         rate = self.prior.rate
         log_alpha = np.full(size, np.log(rate) if isinstance(rate, float) else 0.0)
         if isinstance(rate, hyper.Gamma):

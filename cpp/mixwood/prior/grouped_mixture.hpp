@@ -1,0 +1,134 @@
+// The parameters of a finite mixture whose rows come in groups (group_terms.hpp). Given K clusters,
+// v_j = log u_j comes by slice from
+//
+//   n_j v_j - (n_j + K gamma_j) log tau_j + rate chi,
+//
+// with the rate integrated out if it is random; gamma, one for all groups or one for each, by slice
+// of its log; then rate ~ Gamma(a+K, b + 1 - chi). For one group it is FiniteMixture, draw for draw.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "mixwood/numerics/special.hpp"
+#include "mixwood/prior/law.hpp"
+#include "mixwood/random/hyperprior.hpp"
+#include "mixwood/random/slice_sampling.hpp"
+
+namespace mixwood {
+
+class GroupedMixture {
+ public:
+  GroupedMixture(const PriorHyper& hyper, PriorValues& values, const ClusterSizes& clusters,
+                 Stream& random)
+      : hyper_(hyper),
+        values_(values),
+        groups_(*clusters.groups),
+        counts_(*clusters.counts),
+        K_(clusters.n_clusters()),
+        random_(random) {}
+
+  void start() {
+    const double jumps = K_ + std::exp(values_.log_alpha);
+    for (int j = 0; j < groups_.n_groups(); ++j)
+      values_.log_us[j] = std::log(groups_.size(j)) - std::log(values_.gammas[j] * jumps);
+    slice_us();
+    pool();
+  }
+
+  void update() {
+    slice_us();
+    if (hyper_.gamma) {
+      const int J = groups_.n_groups();
+      const int step = hyper_.gamma_per_group ? 1 : J;
+      for (int first = 0; first < J; first += step) slice_gamma(first, first + step);
+    }
+    if (hyper_.alpha) draw_rate();
+    pool();
+  }
+
+ private:
+  // -rate (1 - e^-z), or with the rate integrated out over its K powers.
+  double log_mass_term(double z) const {
+    if (hyper_.alpha)
+      return -(hyper_.alpha->shape + K_) * std::log(hyper_.alpha->rate - std::expm1(-z));
+    return std::exp(values_.log_alpha) * std::expm1(-z);
+  }
+
+  double minus_log_chi() const {
+    double z = 0;
+    for (std::size_t j = 0; j < values_.gammas.size(); ++j)
+      z += values_.gammas[j] * softplus(values_.log_us[j]);
+    return z;
+  }
+
+  void slice_us() {
+    double z = minus_log_chi();
+    for (int j = 0; j < groups_.n_groups(); ++j) {
+      const double n = groups_.size(j), gamma = values_.gammas[j];
+      double& now = values_.log_us[j];
+      // With one group nothing is left, not even rounding.
+      const double rest = groups_.n_groups() == 1 ? 0 : z - gamma * softplus(now);
+      auto log_density = [&](double v) {
+        const double log_tau = softplus(v);
+        return -n * softplus(-v) - K_ * gamma * log_tau + log_mass_term(rest + gamma * log_tau);
+      };
+      now = slice_on_line(now, 3 + 2 / (K_ * gamma), 1.0, log_density, random_);
+      z = rest + gamma * softplus(now);
+    }
+  }
+
+  // The gamma of the groups from `first` on, before `end`.
+  void slice_gamma(int first, int end) {
+    double log_taus = 0;
+    std::map<double, double> sizes;  // how often each count occurs
+    double entries = 0;
+    for (int j = first; j < end; ++j) {
+      log_taus += softplus(values_.log_us[j]);
+      for (const auto& entry : counts_.of_group(j)) ++sizes[entry.count];
+      entries += static_cast<double>(counts_.of_group(j).size());
+    }
+    const double rest = end - first == groups_.n_groups()
+                            ? 0
+                            : minus_log_chi() - values_.gammas[first] * log_taus;
+    auto log_likelihood = [&](double log_gamma_now) {
+      const double gamma = std::exp(log_gamma_now);
+      double total = -entries * log_gamma(gamma) - K_ * gamma * log_taus +
+                     log_mass_term(rest + gamma * log_taus);
+      for (const auto& [size, often] : sizes) total += often * log_gamma(size + gamma);
+      return total;
+    };
+    const double log_now = std::log(values_.gammas[first]);
+    const double gamma =
+        std::exp(slice_coordinate(log_now, 1.0, *hyper_.gamma, log_likelihood, random_));
+    std::fill(values_.gammas.begin() + first, values_.gammas.begin() + end, gamma);
+  }
+
+  void draw_rate() {
+    const double log_rate = std::log(hyper_.alpha->rate - std::expm1(-minus_log_chi()));
+    values_.log_alpha = random_.log_gamma_draw(hyper_.alpha->shape + K_) - log_rate;
+  }
+
+  // What stands for all groups where trees are grown, which do not know of them.
+  void pool() {
+    const double largest = *std::max_element(values_.log_us.begin(), values_.log_us.end());
+    double sum = 0, gammas = 0;
+    for (const double log_u : values_.log_us) sum += std::exp(log_u - largest);
+    for (const double gamma : values_.gammas) gammas += gamma;
+    values_.log_u = largest + std::log(sum);
+    const bool one = !hyper_.gamma_per_group || groups_.n_groups() == 1;
+    values_.sigma = one ? -values_.gammas[0] : -gammas / groups_.n_groups();
+  }
+
+  const PriorHyper& hyper_;
+  PriorValues& values_;
+  const RowGroups& groups_;
+  const ClusterGroups& counts_;
+  double K_;
+  Stream& random_;
+};
+
+}  // namespace mixwood
