@@ -1,10 +1,16 @@
-// The parameters of a finite mixture whose rows come in groups (group_terms.hpp). Given K clusters,
-// v_j = log u_j comes by slice from
+// The parameters of a finite mixture whose rows come in groups (group_terms.hpp), given K clusters.
 //
-//   n_j v_j - (n_j + K gamma_j) log tau_j + rate chi,
+// All u_j together know gamma so well that, given them, it would hardly move. So the number of
+// components M is drawn, those without rows being Poisson(rate chi), and given M
 //
-// with the rate integrated out if it is random; gamma, one for all groups or one for each, by slice
-// of its log; then rate ~ Gamma(a+K, b + 1 - chi). For one group it is FiniteMixture, draw for draw.
+//   p(gamma) prod_j Gamma(M gamma_j)/Gamma(M gamma_j + n_j) prod_k Gamma(gamma_j+n_jk)/Gamma(gamma_j)
+//
+// has no u: gamma, one for all groups or one for each, comes from it by slice of its log. Then
+// rate ~ Gamma(a+M, b+1), and u_j is a Gamma(n_j) over a Gamma(M gamma_j).
+//
+// With one group it is FiniteMixture, draw for draw, and so it is where M may be huge: v_j = log u_j
+// comes by slice from n_j v_j - (n_j + K gamma_j) log tau_j + rate chi, with the rate integrated out
+// if it is random; gamma by slice likewise; then rate ~ Gamma(a+K, b + 1 - chi).
 #pragma once
 
 #include <algorithm>
@@ -15,6 +21,7 @@
 
 #include "mixwood/numerics/special.hpp"
 #include "mixwood/prior/law.hpp"
+#include "mixwood/random/arrivals.hpp"
 #include "mixwood/random/hyperprior.hpp"
 #include "mixwood/random/slice_sampling.hpp"
 
@@ -40,6 +47,7 @@ class GroupedMixture {
   }
 
   void update() {
+    if (groups_.n_groups() > 1 && has_few_components()) return update_by_components();
     slice_us();
     if (hyper_.gamma) {
       const int J = groups_.n_groups();
@@ -51,6 +59,53 @@ class GroupedMixture {
   }
 
  private:
+  // By what stays as it is while a chain runs.
+  bool has_few_components() const {
+    const double rate =
+        hyper_.alpha ? hyper_.alpha->shape / hyper_.alpha->rate : std::exp(values_.log_alpha);
+    return rate <= 1000;
+  }
+
+  void update_by_components() {
+    const int J = groups_.n_groups();
+    double M = K_;
+    visit_arrivals(std::exp(values_.log_alpha - minus_log_chi()), random_, [&](double) { ++M; });
+    if (hyper_.gamma) {
+      const int step = hyper_.gamma_per_group ? 1 : J;
+      for (int first = 0; first < J; first += step) slice_gamma_given(M, first, first + step);
+    }
+    if (hyper_.alpha)
+      values_.log_alpha =
+          random_.log_gamma_draw(hyper_.alpha->shape + M) - std::log(hyper_.alpha->rate + 1);
+    for (int j = 0; j < J; ++j) {
+      const double above = random_.log_gamma_draw(groups_.size(j));
+      values_.log_us[j] = above - random_.log_gamma_draw(M * values_.gammas[j]);
+    }
+    pool();
+  }
+
+  // The gamma of the groups from `first` on, before `end`, given the number of components.
+  void slice_gamma_given(double M, int first, int end) {
+    std::map<double, double> counts, sizes;  // how often each occurs, of rows in clusters, in groups
+    double entries = 0;
+    for (int j = first; j < end; ++j) {
+      ++sizes[groups_.size(j)];
+      for (const auto& entry : counts_.of_group(j)) ++counts[entry.count];
+      entries += static_cast<double>(counts_.of_group(j).size());
+    }
+    auto log_likelihood = [&](double log_gamma_now) {
+      const double gamma = std::exp(log_gamma_now);
+      double total = (end - first) * log_gamma(M * gamma) - entries * log_gamma(gamma);
+      for (const auto& [size, often] : sizes) total -= often * log_gamma(M * gamma + size);
+      for (const auto& [count, often] : counts) total += often * log_gamma(count + gamma);
+      return total;
+    };
+    const double log_now = std::log(values_.gammas[first]);
+    const double gamma =
+        std::exp(slice_coordinate(log_now, 1.0, *hyper_.gamma, log_likelihood, random_));
+    std::fill(values_.gammas.begin() + first, values_.gammas.begin() + end, gamma);
+  }
+
   // -rate (1 - e^-z), or with the rate integrated out over its K powers.
   double log_mass_term(double z) const {
     if (hyper_.alpha)

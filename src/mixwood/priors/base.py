@@ -172,6 +172,17 @@ class Prior(Settable, ABC):
             f"{self}: mw.Mixture(likelihood, mw.FiniteMixture())"
         )
 
+    def values_per_group(self) -> int:
+        """Return how many numbers a draw has for each group: the log of its u, and its own gamma.
+
+        Examples
+        --------
+        >>> from mixwood import FiniteMixture, hyper
+        >>> FiniteMixture(gamma=hyper.Gamma(1, 1)).values_per_group()
+        1
+        """
+        return 1
+
     @property
     def largest_discount(self) -> float:
         """The largest that ``sigma`` can be: ``kappa(k, u)`` is finite for ``k > sigma`` only.

@@ -28,6 +28,8 @@ class _NotGiven(float):
     """A gamma that nobody asked for: with groups it is random instead."""
 
 
+_ONE = _NotGiven(1.0)
+
 
 @dataclass(frozen=True)
 class FiniteMixture(Prior):
@@ -68,7 +70,7 @@ class FiniteMixture(Prior):
     """
 
     rate: float | hyper.Gamma = field(default_factory=lambda: hyper.Gamma(1, 1 / 9))
-    gamma: float | hyper.Gamma | hyper.LogNormal = _NotGiven(1.0)
+    gamma: float | hyper.Gamma | hyper.LogNormal = _ONE
     per_group: bool = field(default=False, repr=False)
     kernel: ClassVar[str] = "finite_mixture"
     parameters: ClassVar[tuple[str, ...]] = ("rate", "gamma")
@@ -94,6 +96,10 @@ class FiniteMixture(Prior):
         if groups == 1 or not isinstance(self.gamma, _NotGiven):
             return self
         return replace(self, gamma=hyper.LogNormal(0.5, 1.0))
+
+    def values_per_group(self) -> int:
+        """Return 2 where every group has a gamma of its own, else 1."""
+        return 2 if self.per_group and not isinstance(self.gamma, float) else 1
 
     # --- the core carries gamma as a negative sigma
 

@@ -20,10 +20,19 @@ marginal: `GroupedFamily`. What is left of kappa is ``rate chi`` for every clust
 of this package works with groups once its family is wrapped, which is not how the compiled core
 does it.
 
-Given the partition, with K clusters: ``v_j = log u_j`` by slice on
-``n_j v_j - (n_j + K gamma_j) log tau_j + rate chi``; gamma, one for all groups or one for each, by
-slice on its logarithm; ``rate ~ Gamma(a+K, b + 1 - chi)``, as its hyperprior has the density
-Gamma(a, b) times ``1 - e^-rate``; it is integrated out when the others move.
+The parameters given the partition, with K clusters. All ``u_j`` together know gamma so well that,
+given them, it would hardly move. So M is drawn, ``M - K ~ Poisson(rate chi)``; given M::
+
+    p(gamma) prod_j { Gamma(M gamma_j)/Gamma(M gamma_j + n_j)
+                      prod_k Gamma(gamma_j+n_jk)/Gamma(gamma_j) }
+
+has no ``u``: gamma, one for all groups or one for each, comes from it by slice on its logarithm;
+``rate ~ Gamma(a+M, b+1)``, as its hyperprior has the density Gamma(a, b) times ``1 - e^-rate``; and
+``u_j`` is a Gamma(n_j) over a Gamma(M gamma_j).
+
+With one group it is `mixwood.FiniteMixture`, draw for draw, and so it is where M may be huge:
+``v_j = log u_j`` by slice on ``n_j v_j - (n_j + K gamma_j) log tau_j + rate chi``, gamma by slice
+likewise, and ``rate ~ Gamma(a+K, b + 1 - chi)``, integrated out when the others move.
 """
 
 from __future__ import annotations
@@ -53,6 +62,9 @@ __all__ = [
     "GroupedSplitMergeChain",
     "GroupedTreeChain",
 ]
+
+#: Above this expected number, components are not counted one by one.
+MANY_COMPONENTS = 1000.0
 
 #: the statistic of the rows without their groups, and how many are of each group
 Stat: TypeAlias = tuple[Any, tuple[int, ...]]
@@ -90,24 +102,31 @@ class GroupedFamily(Family[Stat]):
 
     @property
     def base(self) -> FloatArray:  # type: ignore[override]
+        """The parameters of the base measure that are learned."""
         return self.rows.base
 
     def set_base(self, base: FloatArray) -> None:
+        """Take on the parameters of the base measure."""
         self.rows.set_base(base)
 
     def update_base(self, stats: Any, stream: Stream) -> None:
+        """Move the base measure, which does not know of groups."""
         self.rows.update_base([stat for stat, _ in stats], stream)
 
     def empty(self) -> Stat:
+        """Return the statistic of no rows."""
         return self.rows.empty(), (0,) * self.groups
 
     def observe(self, stat: Stat, row: FloatArray) -> Stat:
+        """Return the statistic with `row` added."""
         return self.rows.observe(stat[0], row[:-1]), self._counted(stat, row, 1)
 
     def forget(self, stat: Stat, row: FloatArray) -> Stat:
+        """Return the statistic without `row`."""
         return self.rows.forget(stat[0], row[:-1]), self._counted(stat, row, -1)
 
     def merge(self, a: Stat, b: Stat) -> Stat:
+        """Return the statistic of two disjoint sets together."""
         counts = tuple(m + n for m, n in zip(a[1], b[1], strict=True))
         return self.rows.merge(a[0], b[0]), counts
 
@@ -190,7 +209,7 @@ class _Grouped(GibbsChain):
         for n, v in zip(self.group_sizes, p.log_us, strict=True):
             total += (n - 1) * v - lgamma(n) - n * softplus(v)
         total -= self.prior.log_nonempty(self.log_alpha)
-        return total + sum(map(self.log_phi, self.sizes, self.stats))
+        return float(total) + sum(map(self.log_phi, self.sizes, self.stats))
 
     # --- the parameters
 
@@ -206,26 +225,68 @@ class _Grouped(GibbsChain):
         return p
 
     def _update_prior(self) -> None:
-        p = self.parameters
+        p, rate = self.parameters, self.prior.rate
+        law_mean = rate.shape / rate.rate if isinstance(rate, hyper.Gamma) else rate
+        if len(self.group_sizes) > 1 and law_mean <= MANY_COMPONENTS:
+            self._update_by_components()
+            return
         self._slice_log_us()
         if not isinstance(self.prior.gamma, float):
             law = Law(self.prior.gamma, BOUNDS)
             everyone = list(range(len(p.gammas)))
             for those in [[j] for j in everyone] if self.prior.per_group else [everyone]:
                 self._slice_gamma(law, those)
-        rate = self.prior.rate
         if isinstance(rate, hyper.Gamma):
             draw = self.stream.log_gamma_draw(rate.shape + len(self.sizes))
             p.log_alpha = draw - log(rate.rate - expm1(self.log_chi()))
         p.pool()
         self.family.gammas = p.gammas
 
+    def _update_by_components(self) -> None:
+        p, rate, components = self.parameters, self.prior.rate, len(self.sizes)
+        time, end = self.stream.exponential(), exp(self.log_alpha + self.log_chi())
+        while time < end:
+            components += 1
+            time += self.stream.exponential()
+        if not isinstance(self.prior.gamma, float):
+            law = Law(self.prior.gamma, BOUNDS)
+            everyone = list(range(len(p.gammas)))
+            for those in [[j] for j in everyone] if self.prior.per_group else [everyone]:
+                self._slice_gamma_given(components, law, those)
+        if isinstance(rate, hyper.Gamma):
+            draw = self.stream.log_gamma_draw(rate.shape + components)
+            p.log_alpha = draw - log(rate.rate + 1)
+        for j, n in enumerate(self.group_sizes):
+            above = self.stream.log_gamma_draw(n)
+            p.log_us[j] = above - self.stream.log_gamma_draw(components * p.gammas[j])
+        p.pool()
+        self.family.gammas = p.gammas
+
+    def _slice_gamma_given(self, components: int, law: Law, those: list[int]) -> None:
+        """Move the gamma that `those` groups have, given the number of components."""
+        p = self.parameters
+        counts = [stat[1][j] for stat in self.stats for j in those]
+        sizes = [self.group_sizes[j] for j in those]
+
+        def log_density(log_gamma: float) -> float:
+            gamma = exp(log_gamma)
+            growth = sum(lgamma(n + gamma) - lgamma(gamma) for n in counts)
+            all_of_them = components * gamma
+            growth -= sum(lgamma(all_of_them + n) - lgamma(all_of_them) for n in sizes)
+            return law.log_density(log_gamma) + growth
+
+        gamma = exp(self.stream.slice_line(log_density, log(p.gammas[those[0]]), 1.0))
+        for j in those:
+            p.gammas[j] = gamma
+
     def _slice_log_us(self) -> None:
         p, clusters = self.parameters, len(self.sizes)
         for j, n in enumerate(self.group_sizes):
             gamma, rest = p.gammas[j], self._log_chi_without([j])
 
-            def log_density(v: float, n: int = n, gamma: float = gamma, rest: float = rest) -> float:
+            def log_density(
+                v: float, n: int = n, gamma: float = gamma, rest: float = rest
+            ) -> float:
                 s = softplus(v)
                 growth = -n * softplus(-v) - clusters * gamma * s
                 return growth - self._mass_term(gamma * s - rest)

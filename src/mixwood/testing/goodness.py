@@ -101,6 +101,7 @@ def _pooled_cells(probabilities: FloatArray, least: float) -> tuple[NDArray[np.i
 
 
 def chi_square(counts: FloatArray, probabilities: FloatArray) -> float:
+    """Return the p-value of counts, cells of expected count below 25 pooled."""
     total = counts.sum()
     cells, number = _pooled_cells(probabilities, 25 / total)
     if number < 2:
@@ -186,6 +187,7 @@ def goodness_of_fit(
 
 
 def total_variation(frequencies: FloatArray, probabilities: FloatArray) -> float:
+    """Return the distance of two laws over the same cells."""
     return float(np.abs(frequencies - probabilities).sum() / 2)
 
 

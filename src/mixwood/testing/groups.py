@@ -260,9 +260,10 @@ def _columns(law: GroupLaw, *states: Any) -> list[tuple[Any, ...]]:
     if law.step > 0:
         names.append("sigma")
     found = [(name, *(np.asarray(state[name]) for state in states)) for name in names]
-    for j in range(len(law.sizes) * (1 + law.several)):
-        found.append((f"groups {j}", *(np.asarray(state["groups"])[:, j] for state in states)))
-    return found
+    every = range(len(law.sizes) * (1 + law.several))
+    return found + [
+        (f"groups {j}", *(np.asarray(state["groups"])[:, j] for state in states)) for j in every
+    ]
 
 
 def _compiled_run(

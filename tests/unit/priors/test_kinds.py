@@ -21,6 +21,7 @@ REGISTRIES = {"reference/priors/__init__.py", "testing/parameters/__init__.py"}
 NAMED = {
     "__init__.py": "exports",
     "cli/demo.py": "the model of the demonstration",
+    "cli/fit.py": "the default priors",
     "datasets.py": "the prior from which the data set was simulated",
     "experiments/nips.py": "the model of the paper",
     "experiments/tenk.py": "the model of the paper",

@@ -75,6 +75,7 @@ class FiniteMixtureLaw(ParameterLaw):
 
 
 def gamma_axis_of(value: float | hyper.Gamma | hyper.LogNormal) -> Axis:
+    """Return the axis of gamma, one point if it is fixed."""
     if isinstance(value, hyper.Gamma):
         return gamma_axis(value)
     return log_normal_axis(value) if isinstance(value, hyper.LogNormal) else fixed_axis(value)
