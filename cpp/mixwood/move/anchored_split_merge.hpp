@@ -178,14 +178,11 @@ class AnchoredSplitMerge {
     if (!state.prior.has_groups()) return;
     side.groups.assign(state.partition.groups()->n_groups(), 0.0);
     side.log_kappa = state.prior.by_group().log_component();
-    groups_of_block_ = groups_of(state, node);
+    groups_of_block_ = state.partition.groups_below(node);
     side.log_kappa += log_join(state, side);
     for (const GroupCount& entry : groups_of_block_) side.groups[entry.group] += entry.count;
   }
 
-  std::span<const GroupCount> groups_of(const GuidedState<F>& state, int node) {
-    return group_sum_(*state.partition.groups(), state.tree->shape.rows_below(node));
-  }
   // log of kappa(A + w)/kappa(A) for the block w, by its groups.
   double log_join(const GuidedState<F>& state, const Side& side) const {
     return state.prior.by_group().log_join(groups_of_block_,
@@ -199,7 +196,7 @@ class AnchoredSplitMerge {
     const double size = state.tree->shape.size[node];
     block_ = state.tree->blocks.of(node, scratch_);
     const bool has_groups = state.prior.has_groups();
-    if (has_groups) groups_of_block_ = groups_of(state, node);
+    if (has_groups) groups_of_block_ = state.partition.groups_below(node);
     double gains[2];
     for (int s = 0; s < 2; ++s) {
       const Side& side = sides_[s];
@@ -256,7 +253,6 @@ class AnchoredSplitMerge {
   Side sides_[2];
   double with_[2] = {0, 0};
   double joins_[2] = {0, 0};
-  GroupSum group_sum_;
   std::span<const GroupCount> groups_of_block_;
   Block<F> block_{};
   typename NodeBlocks<F>::Scratch scratch_;

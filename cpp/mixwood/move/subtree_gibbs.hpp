@@ -76,9 +76,8 @@ class SubtreeGibbs {
   void fill_group_weights(GuidedState<F>& state, int node, int own, const Block<F>& block) {
     const auto& active = state.partition.active();
     const TreeShape& shape = state.tree->shape;
-    state.prior.by_group().fill_weights(
-        state.partition, group_sum_(*state.partition.groups(), shape.rows_below(node)), own,
-        weights_);
+    state.prior.by_group().fill_weights(state.partition, state.partition.groups_below(node), own,
+                                        weights_);
     scores_.resize(state.partition.n_slots());
     block_scores_.score(state.clusters, block, active, scores_.data());
     for (std::size_t a = 0; a < active.size(); ++a) {
@@ -99,7 +98,6 @@ class SubtreeGibbs {
   const Kernels& kernels_ = kernels();
   BlockScores<F> block_scores_;
   typename NodeBlocks<F>::Scratch scratch_;
-  GroupSum group_sum_;
   std::vector<double> scores_, weights_;
   int stays_ = 0;  // the choice that leaves the block where it is
 };

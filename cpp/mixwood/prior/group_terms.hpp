@@ -9,6 +9,7 @@
 // The factors tau_j^-n_jk are the same for every partition: `log_kappa` leaves them out.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -22,6 +23,47 @@
 
 namespace mixwood {
 
+// log(gamma + k) and log of Gamma(gamma + k)/Gamma(gamma), looked up for whole k: blocks ask for
+// them for every group and cluster.
+class RisingTable {
+ public:
+  void start(double gamma) {
+    if (gamma == gamma_ && !rises_.empty()) return;
+    gamma_ = gamma;
+    logs_.clear();
+    rises_.assign(1, 0.0);
+  }
+
+  // log of Gamma(gamma + there + count)/Gamma(gamma + there).
+  double operator()(double there, double count) {
+    const double end = there + count;
+    if (!(end < largest)) return directly(there, count);
+    const int first = static_cast<int>(there), last = static_cast<int>(end);
+    if (first != there || last != end) return directly(there, count);
+    while (static_cast<int>(logs_.size()) < last) add();
+    return count == 1 ? logs_[first] : rises_[last] - rises_[first];
+  }
+
+ private:
+  static constexpr int largest = 4096;
+
+  double directly(double there, double count) const {
+    if (count == 1) return std::log(gamma_ + there);
+    return log_gamma(gamma_ + there + count) - log_gamma(gamma_ + there);
+  }
+
+  // Now and then afresh, so that rounding does not pile up.
+  void add() {
+    const auto k = static_cast<double>(logs_.size());
+    logs_.push_back(std::log(gamma_ + k));
+    rises_.push_back(rises_.size() % 64 == 0 ? log_gamma(gamma_ + k + 1) - log_gamma(gamma_)
+                                             : rises_.back() + logs_.back());
+  }
+
+  double gamma_ = 0;
+  std::vector<double> logs_, rises_;
+};
+
 class GroupTerms {
  public:
   explicit GroupTerms(std::shared_ptr<const RowGroups> groups = nullptr)
@@ -32,6 +74,9 @@ class GroupTerms {
 
   void set(const PriorValues& values) {
     gammas_ = values.gammas;
+    const bool one = std::equal(gammas_.begin() + 1, gammas_.end(), gammas_.begin());
+    tables_.resize(one ? 1 : gammas_.size());
+    for (std::size_t j = 0; j < tables_.size(); ++j) tables_[j].start(gammas_[j]);
     log_chi_ = 0;
     log_row_factor_ = log_u_factor_ = 0;
     for (std::size_t j = 0; j < gammas_.size(); ++j) {
@@ -55,9 +100,7 @@ class GroupTerms {
 
   // log of Gamma(gamma_j + there + count)/Gamma(gamma_j + there).
   double log_join(int group, double there, double count) const {
-    const double from = gammas_[group] + there;
-    if (count == 1) return std::log(from);
-    return log_rise(from, count);
+    return tables_[tables_.size() == 1 ? 0 : group](there, count);
   }
 
   // The log of kappa(c + m)/kappa(c), where `there(group)` says how many rows c has.
@@ -114,18 +157,9 @@ class GroupTerms {
   }
 
  private:
-  // log of Gamma(from + count)/Gamma(from): a product where that is short.
-  static double log_rise(double from, double count) {
-    constexpr double few = 16;
-    if (!(count <= few && from < 1e15) || count != std::floor(count))
-      return log_gamma(from + count) - log_gamma(from);
-    double product = from;
-    for (double k = 1; k < count; ++k) product *= from + k;
-    return std::log(product);
-  }
-
   std::shared_ptr<const RowGroups> groups_;
   std::vector<double> gammas_;
+  mutable std::vector<RisingTable> tables_;  // one for all groups if they have one gamma
   double log_chi_ = 0, log_component_ = 0, log_row_factor_ = 0, log_u_factor_ = 0;
 };
 

@@ -15,8 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "mixwood/numerics/special.hpp"
@@ -84,15 +83,26 @@ class GroupedMixture {
     pool();
   }
 
+  // Each number once, and how often it occurs.
+  static std::vector<std::pair<double, double>> how_often(std::vector<double> numbers) {
+    std::sort(numbers.begin(), numbers.end());
+    std::vector<std::pair<double, double>> found;
+    for (const double number : numbers) {
+      if (found.empty() || found.back().first != number) found.emplace_back(number, 0.0);
+      ++found.back().second;
+    }
+    return found;
+  }
+
   // The gamma of the groups from `first` on, before `end`, given the number of components.
   void slice_gamma_given(double M, int first, int end) {
-    std::map<double, double> counts, sizes;  // how often each occurs, of rows in clusters, in groups
-    double entries = 0;
+    std::vector<double> all_counts, all_sizes;  // of rows in clusters, and in groups
     for (int j = first; j < end; ++j) {
-      ++sizes[groups_.size(j)];
-      for (const auto& entry : counts_.of_group(j)) ++counts[entry.count];
-      entries += static_cast<double>(counts_.of_group(j).size());
+      all_sizes.push_back(groups_.size(j));
+      for (const auto& entry : counts_.of_group(j)) all_counts.push_back(entry.count);
     }
+    const auto entries = static_cast<double>(all_counts.size());
+    const auto counts = how_often(std::move(all_counts)), sizes = how_often(std::move(all_sizes));
     auto log_likelihood = [&](double log_gamma_now) {
       const double gamma = std::exp(log_gamma_now);
       double total = (end - first) * log_gamma(M * gamma) - entries * log_gamma(gamma);
@@ -139,13 +149,13 @@ class GroupedMixture {
   // The gamma of the groups from `first` on, before `end`.
   void slice_gamma(int first, int end) {
     double log_taus = 0;
-    std::map<double, double> sizes;  // how often each count occurs
-    double entries = 0;
+    std::vector<double> all;
     for (int j = first; j < end; ++j) {
       log_taus += softplus(values_.log_us[j]);
-      for (const auto& entry : counts_.of_group(j)) ++sizes[entry.count];
-      entries += static_cast<double>(counts_.of_group(j).size());
+      for (const auto& entry : counts_.of_group(j)) all.push_back(entry.count);
     }
+    const auto entries = static_cast<double>(all.size());
+    const auto sizes = how_often(std::move(all));
     const double rest = end - first == groups_.n_groups()
                             ? 0
                             : minus_log_chi() - values_.gammas[first] * log_taus;

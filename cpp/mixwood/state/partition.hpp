@@ -63,7 +63,7 @@ class Partition : public Slots {
   void move(int row, int to) {
     add_size(slot_of_row_[row], -sums_.size(row), -sums_.mark(row));
     add_size(to, sums_.size(row), sums_.mark(row));
-    move_groups(slot_of_row_[row], to, std::span(&row, 1));
+    if (groups() != nullptr) move_groups(slot_of_row_[row], to, groups()->of_row(row));
     slot_of_row_[row] = to;
   }
 

@@ -82,9 +82,8 @@ class Slots {
     if (!groups_) return;
     for (const GroupCount& entry : group_sum_(*groups_, rows)) cluster_groups_.add(slot, entry);
   }
-  void move_groups(int from, int to, std::span<const int> rows) {
-    if (!groups_) return;
-    for (const GroupCount& entry : group_sum_(*groups_, rows)) {
+  void move_groups(int from, int to, std::span<const GroupCount> counts) {
+    for (const GroupCount& entry : counts) {
       cluster_groups_.take(from, entry);
       cluster_groups_.add(to, entry);
     }

@@ -172,6 +172,18 @@ class Prior(Settable, ABC):
             f"{self}: mw.Mixture(likelihood, mw.FiniteMixture())"
         )
 
+    def draw_in_groups(self, codes: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw a partition of items whose groups are given, labels in order of appearance.
+
+        Raises
+        ------
+        TypeError
+            If the prior has no groups.
+        """
+        del rng
+        self.for_groups(len(codes))  # says why
+        raise NotImplementedError
+
     def values_per_group(self) -> int:
         """Return how many numbers a draw has for each group: the log of its u, and its own gamma.
 

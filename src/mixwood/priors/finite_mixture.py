@@ -12,6 +12,7 @@ import numpy as np
 from mixwood import hyper
 from mixwood._support.checks import moderate_number, shown
 from mixwood._support.gamma_draws import log_gamma_draws
+from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.numerics import softplus
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.priors.base import Prior, checked_mass
@@ -96,6 +97,34 @@ class FiniteMixture(Prior):
         if groups == 1 or not isinstance(self.gamma, _NotGiven):
             return self
         return replace(self, gamma=hyper.LogNormal(0.5, 1.0))
+
+    def draw_in_groups(self, codes: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw a partition of items whose groups are given, labels in order of appearance.
+
+        Every group has its own weights over the same components.
+
+        Examples
+        --------
+        >>> prior = FiniteMixture(rate=3.0)
+        >>> prior.draw_in_groups(np.array([0, 0, 1]), np.random.default_rng(1)).shape
+        (3,)
+        """
+        groups = int(codes.max()) + 1
+        gamma = self.for_groups(groups).gamma
+        if isinstance(gamma, float):
+            gammas = np.full(groups, float(gamma))
+        else:
+            drawn = hyper.draw(gamma, BOUNDS, rng, groups if self.per_group else 1)
+            gammas = np.broadcast_to(np.asarray(drawn), groups)
+        log_rate = _draw_log_rate(self.rate, 1, rng)
+        components = int(min(draw_components(np.exp(log_rate), rng)[0], 1e6))
+        labels = np.empty(len(codes), dtype=np.int64)
+        for j in range(groups):
+            own = np.flatnonzero(codes == j)
+            jumps = log_gamma_draws(np.full(components, gammas[j]), rng)
+            weights = np.exp(jumps - jumps.max())
+            labels[own] = rng.choice(components, len(own), p=weights / weights.sum())
+        return in_order_of_appearance(labels)
 
     def values_per_group(self) -> int:
         """Return 2 where every group has a gamma of its own, else 1."""
