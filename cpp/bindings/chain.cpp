@@ -40,7 +40,8 @@ PriorHyper hyperpriors(Pair alpha, Pair sigma, Pair theta, const std::optional<L
   return hyper;
 }
 
-// The groups of rows, or of leaves: those of all leaves one after another, leaf i's before `ends[i]`.
+// The groups of rows, or of leaves: those of all leaves one after another, leaf i's before
+// `ends[i]`.
 std::shared_ptr<const RowGroups> row_groups(const Labels& groups,
                                             const std::optional<Values>& counts,
                                             const std::optional<Input<std::int64_t, 1>>& ends) {
@@ -172,9 +173,10 @@ class Chain {
     {
       nb::gil_scoped_release released;
       for (std::size_t r = 0; r < count; ++r) {
-        chain().assign(std::span(labels.data() + r * n, n),
-                       values_of(chain(), log_u.data()[r], log_alpha.data()[r], sigma.data()[r],
-                                 theta.data()[r], groups ? groups->data() + r * group_size : nullptr));
+        chain().assign(
+            std::span(labels.data() + r * n, n),
+            values_of(chain(), log_u.data()[r], log_alpha.data()[r], sigma.data()[r],
+                      theta.data()[r], groups ? groups->data() + r * group_size : nullptr));
         if (base_size > 0) chain().set_base(std::span(base->data() + r * base_size, base_size));
         if (latent_size > 0)
           chain().set_latent(std::span(latent->data() + r * latent_size, latent_size));
@@ -347,8 +349,7 @@ void bind_chain(nb::module_& m) {
               require(made.by_group().groups()->n_rows() == static_cast<int>(labels.size()),
                       "groups must have one entry per row");
             }
-            new (self)
-                Chain(family, made, labels, bit_generator, sampler, options, blank, threads);
+            new (self) Chain(family, made, labels, bit_generator, sampler, options, blank, threads);
           },
           nb::arg("family"), nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(),
           nb::arg("theta").none(), nb::arg("start"), nb::arg("labels"), nb::arg("bit_generator"),
@@ -394,9 +395,8 @@ void bind_chain(nb::module_& m) {
             const auto size = static_cast<std::size_t>(c.chain().group_size());
             require(groups ? groups->size() == size : size == 0,
                     "groups must have group_size entries where rows come in groups");
-            c.chain().assign(as_span(labels),
-                             values_of(c.chain(), log_u, log_alpha, sigma, theta,
-                                       groups ? groups->data() : nullptr));
+            c.chain().assign(as_span(labels), values_of(c.chain(), log_u, log_alpha, sigma, theta,
+                                                        groups ? groups->data() : nullptr));
           },
           nb::arg("labels"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
           nb::arg("theta"), nb::arg("groups").none() = nb::none(), "Put the chain into a state.")

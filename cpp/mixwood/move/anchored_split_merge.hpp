@@ -65,7 +65,7 @@ class AnchoredSplitMerge {
     double size = 0;
     std::vector<double> groups;  // where rows come in groups: how many of each,
     double log_kappa = 0;        // ... and kappa of these
-    std::vector<int> nodes;  // what an accepted split will move
+    std::vector<int> nodes;      // what an accepted split will move
   };
   struct Waiting {
     int node;

@@ -142,8 +142,7 @@ class GibbsSweep {
     state.prior.by_group().fill_weights(state.partition, state.partition.groups()->of_row(row), own,
                                         weights_);
     for (std::size_t a = 0; a < active.size(); ++a)
-      if (active[a] != own)
-        weights_[a] += scores_[static_cast<std::size_t>(active[a]) * block + b];
+      if (active[a] != own) weights_[a] += scores_[static_cast<std::size_t>(active[a]) * block + b];
     double& stays = weights_[state.partition.position(own)];
     stays = is_alone(state, row, own) ? never : stays + state.clusters.score_without(own, b);
     weights_.back() += log_alone(state, row, b);

@@ -3,14 +3,15 @@
 // All u_j together know gamma so well that, given them, it would hardly move. So the number of
 // components M is drawn, those without rows being Poisson(rate chi), and given M
 //
-//   p(gamma) prod_j Gamma(M gamma_j)/Gamma(M gamma_j + n_j) prod_k Gamma(gamma_j+n_jk)/Gamma(gamma_j)
+//   p(gamma) prod_j Gamma(M gamma_j)/Gamma(M gamma_j + n_j) prod_k
+//   Gamma(gamma_j+n_jk)/Gamma(gamma_j)
 //
 // has no u: gamma, one for all groups or one for each, comes from it by slice of its log. Then
 // rate ~ Gamma(a+M, b+1), and u_j is a Gamma(n_j) over a Gamma(M gamma_j).
 //
-// With one group it is FiniteMixture, draw for draw, and so it is where M may be huge: v_j = log u_j
-// comes by slice from n_j v_j - (n_j + K gamma_j) log tau_j + rate chi, with the rate integrated out
-// if it is random; gamma by slice likewise; then rate ~ Gamma(a+K, b + 1 - chi).
+// With one group it is FiniteMixture, draw for draw, and so it is where M may be huge: v_j = log
+// u_j comes by slice from n_j v_j - (n_j + K gamma_j) log tau_j + rate chi, with the rate
+// integrated out if it is random; gamma by slice likewise; then rate ~ Gamma(a+K, b + 1 - chi).
 #pragma once
 
 #include <algorithm>
@@ -156,9 +157,8 @@ class GroupedMixture {
     }
     const auto entries = static_cast<double>(all.size());
     const auto sizes = how_often(std::move(all));
-    const double rest = end - first == groups_.n_groups()
-                            ? 0
-                            : minus_log_chi() - values_.gammas[first] * log_taus;
+    const double rest =
+        end - first == groups_.n_groups() ? 0 : minus_log_chi() - values_.gammas[first] * log_taus;
     auto log_likelihood = [&](double log_gamma_now) {
       const double gamma = std::exp(log_gamma_now);
       double total = -entries * log_gamma(gamma) - K_ * gamma * log_taus +

@@ -56,8 +56,8 @@ struct Kernel {
 
 // What the parameters depend on, given the partition.
 struct ClusterSizes {
-  double n_points;            // rows, those of weighted leaves one by one
-  std::vector<double> sizes;  // in the order in which a draw runs through the clusters
+  double n_points;                    // rows, those of weighted leaves one by one
+  std::vector<double> sizes;          // in the order in which a draw runs through the clusters
   const RowGroups* groups = nullptr;  // where rows come in groups
   const ClusterGroups* counts = nullptr;
 

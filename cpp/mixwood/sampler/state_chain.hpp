@@ -128,15 +128,14 @@ class StateChain : public AnyChain {
       double log_factor = log_u - std::log(n - 1) - softplus(log_u);
       if (n == 1) {
         const double log_gamma_j = std::log(terms.gamma(j));
-        const double mean =
-            std::exp(terms.log_component() + terms.gamma(j) * softplus(log_u));
+        const double mean = std::exp(terms.log_component() + terms.gamma(j) * softplus(log_u));
         int clusters = 0;
         for (std::size_t a = 0; a + 1 < weights.size(); ++a)
           clusters += weights[a] > -std::numeric_limits<double>::infinity();
         const double each = mean_inverse(clusters, mean);
         for (std::size_t a = 0; a + 1 < weights.size(); ++a) weights[a] -= log_gamma_j;
-        weights.back() += std::log1p(-clusters * each) - std::log(each) - log_gamma_j -
-                          terms.log_component();
+        weights.back() +=
+            std::log1p(-clusters * each) - std::log(each) - log_gamma_j - terms.log_component();
         log_factor = std::log(each);
       }
       const double largest = *std::max_element(weights.begin(), weights.end());

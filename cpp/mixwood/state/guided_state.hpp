@@ -28,7 +28,8 @@ struct GuidedState : ClusterState<F, TreePartition> {
 
   GuidedState(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels,
               Tree the_tree)
-      : Base(the_family, the_prior, TreePartition(labels, shape_of(the_tree), the_prior.by_group().groups())),
+      : Base(the_family, the_prior,
+             TreePartition(labels, shape_of(the_tree), the_prior.by_group().groups())),
         tree(std::move(the_tree)) {
     rebuild();
   }

@@ -63,8 +63,8 @@ struct ClusterState {
     const GroupTerms& terms = prior.by_group();
     double total = terms.log_of_u() - prior.psi() - prior.log_nonempty();
     for (const int slot : partition.active())
-      total += terms.log_kappa(partition.cluster_groups().of_slot(slot)) +
-               clusters.log_marginal(slot);
+      total +=
+          terms.log_kappa(partition.cluster_groups().of_slot(slot)) + clusters.log_marginal(slot);
     return total;
   }
 
@@ -111,7 +111,9 @@ struct ClusterState {
 template <Family F>
 struct State : ClusterState<F, Partition> {
   State(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels)
-      : ClusterState<F, Partition>(the_family, the_prior, Partition(labels, row_sums(the_family), the_prior.by_group().groups())) {
+      : ClusterState<F, Partition>(
+            the_family, the_prior,
+            Partition(labels, row_sums(the_family), the_prior.by_group().groups())) {
     rebuild();
   }
 

@@ -54,8 +54,13 @@ def plot_groups(
     labels = [str(groups.names[j]) for j in chosen]
     sized = [f"{name} ({size:,})" for name, size in zip(called, sizes, strict=True)]
     map_axes.set_yticks(range(K), sized, fontsize="small")
-    for label, colour in zip(map_axes.get_yticklabels(), colours, strict=True):
-        label.set_color(colour)
+    map_axes.set_ylabel("cluster (rows)")
+    map_axes.tick_params(axis="y", length=0, pad=12)
+    for k, colour in enumerate(colours):
+        map_axes.plot(
+            -0.008, k, "s", color=colour, markersize=6, clip_on=False, gid="chip",
+            transform=map_axes.get_yaxis_transform(),
+        )  # fmt: skip
     step = -(-len(labels) // _MOST_NAMED)
     places = range(0, len(labels), step)
     long = max(map(len, labels)) * len(labels) > 90
