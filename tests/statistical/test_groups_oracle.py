@@ -18,8 +18,15 @@ from mixwood.reference.groups import (
     GroupedSplitMergeChain,
     GroupedTreeChain,
 )
+from mixwood.reference.tree_sampler import GuideTree
 from mixwood.testing.enumeration import all_partitions
-from mixwood.testing.groups import GroupLaw, enumerate_groups, goodness_of_fit_of_groups
+from mixwood.testing.goodness import chi_square
+from mixwood.testing.groups import (
+    GroupedPosterior,
+    GroupLaw,
+    enumerate_groups,
+    goodness_of_fit_of_groups,
+)
 from tests.statistical.conftest import CASES, LEARNED
 
 GROUPS = np.array([0, 1, 1, 0, 1])
@@ -235,6 +242,40 @@ def test_it_is_exact_with_a_learned_base(sampler, seed):
         mw.Mixture(likelihood, RANDOM), X, GROUPS, SAMPLERS[sampler], replicates=5000, seed=seed
     )
     assert result.passed(), result
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "tree"])
+def test_it_is_exact_with_missing_entries(sampler, seed):
+    likelihood, X = CASES["gaussian"]
+    X = [[0.1, 0.4], [-0.3, np.nan], *X[2:]]
+    result = goodness_of_fit_of_groups(
+        mw.Mixture(likelihood, RANDOM), X, GROUPS, SAMPLERS[sampler], replicates=4000, seed=seed
+    )
+    assert result.passed(), result
+
+
+@pytest.mark.parametrize("max_leaves", [3, 4])
+def test_leaves_of_several_rows_are_exact(max_leaves, seed):
+    """The leaves that rows are joined in stay whole: the posterior given that."""
+    likelihood, X = CASES["poisson"]
+    model = mw.Mixture(likelihood.resolve(likelihood.check(X)), RANDOM)
+    rng = np.random.default_rng(seed)
+    posterior = enumerate_groups(model, X, GROUPS)
+    sampler = mw.Tree(3, 3, 3, rebuild=2, fitted_moves=0, max_leaves=max_leaves)
+    start = np.zeros(5, np.int32)
+    chain = make_chain(model, likelihood.check(X), start, rng.bit_generator, sampler, groups=GROUPS)
+    chain.freeze()
+    guide = chain.guide()
+    tree = GuideTree(guide)
+    blocks = [tree.rows[v] for v in range(len(tree.leaves)) if tree.is_leaf(v)]
+    assert max(map(len, blocks)) > 1
+    given = GroupedPosterior(posterior.exact.restricted(blocks), posterior.law)
+    starts = given.draw(6000, rng)
+    values = {name: starts[name] for name in starts if name != "labels"}
+    finals = chain.replicate(starts["labels"], **values, iterations=4)
+    exact = given.exact
+    counts = np.bincount(exact.index_of(finals["labels"]), minlength=len(exact.partitions))
+    assert chi_square(counts.astype(float), exact.probabilities) > 1e-6
 
 
 @pytest.mark.parametrize("sampler", [mw.Gibbs(), mw.SplitMerge(), mw.Tree()], ids=repr)
