@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixwood._support.types import Data, IntArray
+from mixwood.input.groups import MovedGroups
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
 from mixwood.priors import Prior, PriorValues
@@ -44,7 +45,7 @@ def make_chain(
     sampler: Sampler,
     family: _core.Family | None = None,
     *,
-    groups: IntArray | None = None,
+    groups: IntArray | MovedGroups | None = None,
     blank: bool = False,
     threads: int = 1,
 ) -> _core.Chain:
@@ -64,8 +65,8 @@ def make_chain(
         Which moves it makes.
     family : Family, optional
         The likelihood bound to `X`, if that is at hand: chains share it.
-    groups : array of shape (n,), optional
-        The group of each row, from 0 on.
+    groups : array of shape (n,) or MovedGroups, optional
+        The group of each row, from 0 on; or those of leaves.
     blank : bool
         Whether to grow no guide tree: a state is about to be loaded.
     threads : int
@@ -75,7 +76,11 @@ def make_chain(
 
     if family is None:
         family = bind_family(model, X, sampler)
-    codes = None if groups is None else np.ascontiguousarray(groups, dtype=np.int32)
+    own: dict[str, Any] = {}
+    if isinstance(groups, MovedGroups):
+        own = {"groups": groups.groups, "group_counts": groups.counts, "group_ends": groups.ends}
+    elif groups is not None:
+        own = {"groups": np.ascontiguousarray(groups, dtype=np.int32)}
     return _core.Chain(
         family,
         **model.prior.core_arguments(),
@@ -85,7 +90,7 @@ def make_chain(
         options=sampler.options(len(labels)),
         blank=blank,
         threads=threads,
-        groups=codes,
+        **own,
     )
 
 
@@ -139,7 +144,7 @@ def load_chain(
     *,
     state: bytes,
     random: Any,
-    groups: IntArray | None = None,
+    groups: IntArray | MovedGroups | None = None,
     threads: int = 1,
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     """Return a compiled chain, and its random stream, as they were when they were saved.

@@ -11,9 +11,9 @@ import numpy as np
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import chain_seed
 from mixwood._support.versions import Versions
-from mixwood.input.groups import Groups
+from mixwood.input.groups import Groups, MovedGroups, moved_groups
 from mixwood.likelihoods.known_labels import Collapsed, collapsed, in_words
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves, log_constants
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, log_constants
 from mixwood.model import Mixture
 from mixwood.samplers import Sampler, as_sampler
 
@@ -178,6 +178,19 @@ class RunSpec:
     def moved(self) -> Data | WeightedLeaves:
         """What the chains move: the items, those of known labels together."""
         return self.data if self.collapsed is None else self.collapsed.leaves
+
+    @property
+    def groups_of_moved(self) -> IntArray | MovedGroups | None:
+        """The groups of what the chains move."""
+        if self.groups is None:
+            return None
+        if not isinstance(self.moved, WeightedLeaves):
+            return self.groups.codes
+        one_each = np.arange(self.items)
+        leaves: Any = one_each if self.collapsed is None else self.collapsed.leaf_of_row
+        in_leaves = isinstance(self.data, WeightedLeaves)
+        sizes = item_sizes(self.data) if in_leaves else np.ones(self.items, dtype=np.int64)
+        return moved_groups(self.groups.codes, leaves, sizes)
 
     @cached_property
     def log_constant(self) -> float:

@@ -6,11 +6,15 @@ from itertools import cycle
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import gammaln, logsumexp
 
 import mixwood as mw
 from mixwood import hyper
 from mixwood.core import make_chain
+from mixwood.input.groups import moved_groups
+from mixwood.likelihoods.known_labels import collapsed
+from mixwood.likelihoods.row_weights import weighted_rows
 from mixwood.posterior.leave_one_out import log_ordinates
 from mixwood.reference import groups as reference_groups
 from mixwood.reference.groups import (
@@ -276,6 +280,46 @@ def test_leaves_of_several_rows_are_exact(max_leaves, seed):
     exact = given.exact
     counts = np.bincount(exact.index_of(finals["labels"]), minlength=len(exact.partitions))
     assert chi_square(counts.astype(float), exact.probabilities) > 1e-6
+
+
+def leaves_of(model, X, kind):
+    """Return weighted leaves, their groups and the leaf of each row: known labels, or weights."""
+    if kind == "known":
+        leaves, leaf_of_row = collapsed(model.likelihood, X, np.array([0, 0, 1, -1, -1]))
+    else:
+        leaf_of_row = np.array([0, 1, 1, 2, 3])  # the third row is the second once more
+        leaves = weighted_rows(model.likelihood, X[[0, 1, 3, 4]], np.array([1.0, 2.0, 1.0, 1.0]))
+    return leaves, moved_groups(GROUPS, leaf_of_row, np.ones(5, int)), leaf_of_row
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "tree"])
+@pytest.mark.parametrize("kind", ["known", "weights"])
+def test_leaves_with_groups_are_exact(kind, sampler, seed):
+    """Two rows of one leaf are of two groups where labels are known."""
+    likelihood, X = CASES["spherical"]
+    X = np.array(X)
+    if kind == "weights":
+        X[2] = X[1]
+    model = mw.Mixture(likelihood.resolve(X), RANDOM)
+    leaves, groups, leaf_of_row = leaves_of(model, X, kind)
+    first = np.unique(leaf_of_row, return_index=True)[1]
+    rng = np.random.default_rng(seed)
+    full = enumerate_groups(model, X, GROUPS)
+    restricted = [([0, 1],), (0, 2)] if kind == "known" else [([1, 2],), ()]
+    given = GroupedPosterior(full.exact.restricted(*restricted), full.law)
+    start = np.arange(4, dtype=np.int32)
+    chain = make_chain(model, leaves, start, rng.bit_generator, SAMPLERS[sampler], groups=groups)
+    chain.freeze()
+    starts = given.draw(6000, rng)
+    labels = np.ascontiguousarray(starts.pop("labels")[:, first])
+    finals = chain.replicate(labels, **starts, iterations=4)
+    chain.check()
+    index = given.exact.index_of(finals["labels"][:, leaf_of_row])
+    counts = np.bincount(index, minlength=len(given.exact.partitions))
+    assert chi_square(counts.astype(float), given.exact.probabilities) > 1e-6
+    fresh = given.draw(6000, rng)["groups"]
+    for j in range(2):
+        assert stats.ks_2samp(finals["groups"][:, j], fresh[:, j]).pvalue > 1e-6
 
 
 @pytest.mark.parametrize("sampler", [mw.Gibbs(), mw.SplitMerge(), mw.Tree()], ids=repr)

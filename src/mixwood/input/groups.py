@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mixwood._support.checks import shown
 from mixwood._support.numbers import count
-from mixwood._support.types import IntArray
 
-__all__ = ["Groups", "checked_groups", "group_codes"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mixwood._support.types import FloatArray, IntArray, Sizes
+
+__all__ = ["Groups", "MovedGroups", "checked_groups", "group_codes", "moved_groups"]
 
 Name = str | int | float | bool
 
@@ -59,6 +63,40 @@ class Groups:
         few, many = int(sizes.min()), int(sizes.max())
         size = f"{count('row', few)} each" if few == many else f"{few:,} to {many:,} rows"
         return f"{count('group', len(self))} of {size}"
+
+
+class MovedGroups(NamedTuple):
+    """The groups of what a chain moves: of each item one, or of leaves several.
+
+    Attributes
+    ----------
+    groups : int32 array
+        Of all leaves, one after another.
+    counts : float array
+        How many rows of each.
+    ends : int64 array
+        Where those of each leaf end.
+    """
+
+    groups: NDArray[np.int32]
+    counts: FloatArray
+    ends: NDArray[np.int64]
+
+
+def moved_groups(codes: IntArray, leaf_of_item: IntArray, sizes: Sizes) -> MovedGroups:
+    """Return the groups of leaves, given those of the items in them and what these count as.
+
+    Examples
+    --------
+    >>> moved = moved_groups(np.array([1, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([1, 2, 1, 3]))
+    >>> moved.groups.tolist(), moved.counts.tolist(), moved.ends.tolist()
+    ([1, 0, 1], [2.0, 2.0, 3.0], [1, 3])
+    """
+    groups = int(codes.max()) + 1
+    pairs, place = np.unique(leaf_of_item.astype(np.int64) * groups + codes, return_inverse=True)
+    ends = np.searchsorted(pairs, (np.arange(int(leaf_of_item.max()) + 1) + 1) * groups)
+    counts = np.bincount(place, sizes).astype(np.float64)
+    return MovedGroups((pairs % groups).astype(np.int32), counts, ends.astype(np.int64))
 
 
 def _plain(value: Any) -> Any:

@@ -59,6 +59,11 @@ def groups_of(draws: Draws, purpose: str) -> Groups:
     return draws.groups
 
 
+def group_counts(draws: Draws, labels: Any) -> FloatArray:
+    """Return how many rows of each group (columns) are in each cluster (rows)."""
+    return contingency(labels, groups_of(draws, "this").codes, draws.item_sizes)
+
+
 @dataclass(frozen=True)
 class GroupValues:
     """The prior's values of each draw, chains in turn: S draws of J groups.
@@ -151,13 +156,14 @@ def group_mixture(draws: Draws) -> GroupMixture:
     clusters = DistinctClusters.apart(labels, draws.item_sizes, flat_latents(draws))
     counts = draws.n_clusters.ravel()
     empty = np.exp(values.log_rate + values.log_chi)  # the mean number of components without items
-    factor = np.exp(-np.logaddexp(0, -values.log_u)) / groups.sizes
+    sizes = np.bincount(groups.codes, draws.item_sizes)
+    factor = np.exp(-np.logaddexp(0, -values.log_u)) / sizes
     new = np.column_stack([factor * values.gamma * empty[:, None], np.zeros(len(labels))])
     each = mean_inverse(counts, empty)
     new[:, J] = 1 - counts * each
     old = np.empty((len(clusters), J + 1))
     for s, (start, end) in enumerate(zip(clusters.starts[:-1], clusters.starts[1:], strict=True)):
-        there = contingency(labels[s], groups.codes)
+        there = group_counts(draws, labels[s])
         old[start:end, :J] = factor[s] * (values.gamma[s] + there)
         old[start:end, J] = each[s]
     scale = old.sum(axis=0) + new.sum(axis=0)
@@ -167,7 +173,7 @@ def group_mixture(draws: Draws) -> GroupMixture:
         new, ends = new.sum(axis=0, keepdims=True), np.array([len(clusters)])
     else:
         ends = clusters.starts[1:]
-    return GroupMixture(old, new, groups.sizes / groups.sizes.sum(), clusters, ends, bases)
+    return GroupMixture(old, new, sizes / sizes.sum(), clusters, ends, bases)
 
 
 def group_shares(draws: Draws, estimate: IntArray, *, seed: Any, n_draws: int) -> FloatArray:
@@ -188,8 +194,8 @@ def group_shares(draws: Draws, estimate: IntArray, *, seed: Any, n_draws: int) -
     K = int(estimate.max()) + 1
     shares = np.empty((len(labels), len(groups), K + 1))
     for s, row in enumerate(labels):
-        there = contingency(row, groups.codes)  # of the draw's clusters in each group
-        spread = contingency(row, estimate)
+        there = group_counts(draws, row)
+        spread = contingency(row, estimate, draws.item_sizes)
         spread /= spread.sum(axis=1, keepdims=True)
         components = rng.poisson(min(np.exp(values.log_rate[s] + values.log_chi[s]), 1e15))
         jumps = rng.standard_gamma(there + values.gamma[s])
@@ -209,7 +215,8 @@ def group_weights(
     K, tail = int(estimate.max()) + 1, (1 - probability(level, "level")) / 2
     shares = group_shares(draws, estimate, seed=seed, n_draws=n_draws)[:, :, :K]
     low, high = np.quantile(shares, [tail, 1 - tail], axis=0)
-    rows = contingency(groups.codes.astype(np.int32), estimate).astype(np.int64)
+    rows = group_counts(draws, estimate).T
+    rows = rows.astype(np.int64) if draws.item_sizes.dtype.kind == "i" else rows
     index = pandas.MultiIndex.from_product([groups.names, range(K)], names=["group", "cluster"])
     columns = {"mean": shares.mean(axis=0), "low": low, "high": high, "rows": rows}
     return pandas.DataFrame({name: table.ravel() for name, table in columns.items()}, index=index)

@@ -141,7 +141,7 @@ def _load(
             family,
             state=saved.state,
             random=saved.random,
-            groups=None if spec.groups is None else spec.groups.codes,
+            groups=spec.groups_of_moved,
             threads=threads,
         )
         if chain.iterations != saved.iterations:
@@ -168,7 +168,7 @@ def _start_anew(
         stream,
         spec.sampler,
         start.family,
-        groups=None if spec.groups is None else spec.groups.codes,
+        groups=spec.groups_of_moved,
         threads=threads,
     )
     return chain, stream

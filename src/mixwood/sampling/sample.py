@@ -118,8 +118,8 @@ def sample(
         The group of each row (patient, batch, site, time window): names or numbers. The clusters
         are shared, their weights are each group's own. Needs the prior `FiniteMixture`, whose
         ``gamma`` is then random unless it is given, and a sampler that knows of groups: `Tree`,
-        `Gibbs` or `SplitMerge`; not with `weights`, `known` or leaves. One group means the same as
-        none. Chains start from clusters of all rows pooled.
+        `Gibbs` or `SplitMerge`; not with `WeightedLeaves`. One group means the same as none.
+        Chains start from clusters of all rows pooled.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def sample(
         "chains": whole_number(chains, "chains", at_least=1, at_most=MOST_CHAINS),
     }
     if groups is not None:
-        _refuse_groups(decided["sampler"], X, weights, known)
+        _refuse_groups(decided["sampler"], X)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     deadline = None if limit is None else time.monotonic() + limit
     if decided["sampler"].moves_nothing:
@@ -221,7 +221,7 @@ def sample(
     return begin(store, job, information)
 
 
-def _refuse_groups(sampler: Sampler, X: Any, weights: Any, known: Any) -> None:
+def _refuse_groups(sampler: Sampler, X: Any) -> None:
     """Raise if rows in groups are given with what does not go with them."""
     reason = sampler.why_no_groups
     if reason is not None:
@@ -229,9 +229,6 @@ def _refuse_groups(sampler: Sampler, X: Any, weights: Any, known: Any) -> None:
             f"sampler {sampler} does not work with groups=: {reason}. Use mw.Tree(), mw.Gibbs() or "
             "mw.SplitMerge()"
         )
-    for name, given in (("weights", weights), ("known", known)):
-        if given is not None:
-            raise ValueError(f"{name} must be None with groups=: they do not go together yet")
     if isinstance(X, WeightedLeaves):
         raise ValueError("groups must be None where X is WeightedLeaves, which do not keep them")
 

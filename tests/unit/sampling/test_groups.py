@@ -138,6 +138,25 @@ def test_missing_entries_and_leaves_of_several_rows():
     assert few.n_items == 60
 
 
+def test_weights_and_known_labels(tmp_path):
+    X, groups = data()
+    weights = np.where(np.arange(30) % 2, 1.0, 2.5)
+    post = mw.sample(MODEL, X, groups=groups, weights=weights, **RUN)
+    table = post.group_weights()
+    assert table["rows"].sum() == pytest.approx(weights.sum())
+    assert table["rows"].unstack().loc["c"].sum() == weights[-1]
+    assert np.isfinite(post.log_density(X[:2], groups="a")).all()
+    known = np.where(np.arange(30) < 4, np.arange(30) % 2, -1)
+    options = {**RUN, "groups": groups, "known": known}
+    post = mw.sample(MODEL, X, **options)
+    assert (post.labels[..., 0] == post.labels[..., 2]).all()
+    assert post.group_weights()["rows"].sum() == 30
+    mw.sample(MODEL, X, **{**options, "draws": 12}, store=tmp_path / "run")
+    np.testing.assert_array_equal(
+        mw.resume(tmp_path / "run", draws=30, progress=False).group_values, post.group_values
+    )
+
+
 def test_refusals(post):
     X, groups = data()
     with pytest.raises(TypeError, match=r"groups= needs a prior .* mw.FiniteMixture\(\), got NGGP"):
@@ -145,10 +164,6 @@ def test_refusals(post):
     for sampler in ("slice", "papertree"):
         with pytest.raises(TypeError, match="does not work with groups="):
             mw.sample(MODEL, X, groups=groups, sampler=sampler, **RUN)
-    with pytest.raises(ValueError, match="weights must be None with groups="):
-        mw.sample(MODEL, X, groups=groups, weights=np.ones(30), **RUN)
-    with pytest.raises(ValueError, match="known must be None with groups="):
-        mw.sample(MODEL, X, groups=groups, known=np.zeros(30, int), **RUN)
     with pytest.raises(ValueError, match="groups must be 30 names"):
         mw.sample(MODEL, X, groups=groups[:-1], **RUN)
     leaves = mw.stream_leaves(MODEL, [X], max_leaves=10, seed=0)
