@@ -40,6 +40,49 @@ PriorHyper hyperpriors(Pair alpha, Pair sigma, Pair theta, const std::optional<L
   return hyper;
 }
 
+// The groups of rows, or of leaves: those of all leaves one after another, leaf i's before
+// `ends[i]`.
+std::shared_ptr<const RowGroups> row_groups(const Labels& groups,
+                                            const std::optional<Values>& counts,
+                                            const std::optional<Input<std::int64_t, 1>>& ends) {
+  require(groups.size() > 0, "groups must not be empty");
+  require(!counts || counts->size() == groups.size(), "group_counts must be as many as groups");
+  std::vector<GroupCount> entries(groups.size());
+  int n_groups = 0;
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    entries[k] = {groups.data()[k], counts ? counts->data()[k] : 1.0};
+    require(entries[k].count > 0, "group_counts must be positive");
+    n_groups = std::max(n_groups, entries[k].group + 1);
+  }
+  std::vector<std::size_t> found;
+  if (ends) {
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < ends->size(); ++i) {
+      const std::int64_t end = ends->data()[i];
+      require(end > before && static_cast<std::size_t>(end) <= entries.size(),
+              "group_ends must rise to the number of groups");
+      found.push_back(static_cast<std::size_t>(end));
+      before = end;
+    }
+    require(before == static_cast<std::int64_t>(entries.size()),
+            "group_ends must rise to the number of groups");
+  }
+  return std::make_shared<const RowGroups>(n_groups, std::move(entries), std::move(found));
+}
+
+// Values as Python has them; `groups` has what `write_groups` writes.
+PriorValues values_of(const AnyChain& chain, double log_u, double log_alpha, double sigma,
+                      double theta, const double* groups) {
+  PriorValues values{log_u, log_alpha, sigma, theta};
+  const std::size_t count = chain.values().log_us.size();
+  if (count == 0) return values;
+  values.log_us.assign(groups, groups + count);
+  values.gammas.assign(count, -sigma);
+  if (static_cast<std::size_t>(chain.group_size()) > count)
+    values.gammas.assign(groups + count, groups + 2 * count);
+  return values;
+}
+
 // Holds the chain, and what it reads from alive: the data and the random stream.
 class Chain {
  public:
@@ -80,6 +123,13 @@ class Chain {
     return to_numpy(std::move(latent), {size});
   }
 
+  Result<double> groups() const {
+    const auto size = static_cast<std::size_t>(chain().group_size());
+    std::vector<double> groups(size);
+    chain().write_groups(groups.data());
+    return to_numpy(std::move(groups), {size});
+  }
+
   Dictionary state() {
     Dictionary result;
     const std::size_t n = static_cast<std::size_t>(chain().n_rows());
@@ -92,12 +142,15 @@ class Chain {
     result["theta"] = chain().values().theta;
     if (chain().base_size() > 0) result["base"] = base();
     if (chain().latent_size() > 0) result["latent"] = latent();
+    if (chain().group_size() > 0) result["groups"] = groups();
     return result;
   }
 
   Dictionary replicate(Input<std::int32_t, 2> labels, Values log_u, Values log_alpha, Values sigma,
                        Values theta, std::int64_t iterations, std::optional<Input<double, 2>> base,
-                       std::optional<Input<double, 2>> latent) {
+                       std::optional<Input<double, 2>> latent,
+                       std::optional<Input<double, 2>> groups) {
+    const auto group_size = static_cast<std::size_t>(chain().group_size());
     const auto base_size = static_cast<std::size_t>(chain().base_size());
     const auto latent_size = static_cast<std::size_t>(chain().latent_size());
     const std::size_t count = labels.shape(0);
@@ -110,15 +163,20 @@ class Chain {
     require(
         latent ? latent->shape(0) == count && latent->shape(1) == latent_size : latent_size == 0,
         "latent must be replicates x latent_size where entries are missing");
+    require(groups ? groups->shape(0) == count && groups->shape(1) == group_size : group_size == 0,
+            "groups must be replicates x group_size where rows come in groups");
     std::vector<double> end_bases(count * base_size), end_latents(count * latent_size);
+    std::vector<double> end_groups(count * group_size);
     std::vector<std::int32_t> end_labels(count * n);
     std::vector<double> ends[4];
     for (auto& end : ends) end.resize(count);
     {
       nb::gil_scoped_release released;
       for (std::size_t r = 0; r < count; ++r) {
-        chain().assign(std::span(labels.data() + r * n, n),
-                       {log_u.data()[r], log_alpha.data()[r], sigma.data()[r], theta.data()[r]});
+        chain().assign(
+            std::span(labels.data() + r * n, n),
+            values_of(chain(), log_u.data()[r], log_alpha.data()[r], sigma.data()[r],
+                      theta.data()[r], groups ? groups->data() + r * group_size : nullptr));
         if (base_size > 0) chain().set_base(std::span(base->data() + r * base_size, base_size));
         if (latent_size > 0)
           chain().set_latent(std::span(latent->data() + r * latent_size, latent_size));
@@ -126,6 +184,7 @@ class Chain {
         chain().write_labels(end_labels.data() + r * n);
         chain().write_base(end_bases.data() + r * base_size);
         chain().write_latent(end_latents.data() + r * latent_size);
+        chain().write_groups(end_groups.data() + r * group_size);
         const PriorValues& values = chain().values();
         ends[0][r] = values.log_u;
         ends[1][r] = values.log_alpha;
@@ -139,6 +198,7 @@ class Chain {
     for (int k = 0; k < 4; ++k) result[names[k]] = to_numpy(std::move(ends[k]), {count});
     if (base_size > 0) result["base"] = to_numpy(std::move(end_bases), {count, base_size});
     if (latent_size > 0) result["latent"] = to_numpy(std::move(end_latents), {count, latent_size});
+    if (group_size > 0) result["groups"] = to_numpy(std::move(end_groups), {count, group_size});
     return result;
   }
 
@@ -146,7 +206,9 @@ class Chain {
                    Output<double, 1> log_joint, Output<double, 1> log_u,
                    Output<double, 1> log_alpha, Output<double, 1> sigma, Output<double, 1> theta,
                    double seconds, std::int64_t first, std::optional<Output<double, 2>> base,
-                   std::optional<Output<double, 2>> latent) {
+                   std::optional<Output<double, 2>> latent,
+                   std::optional<Output<double, 2>> groups) {
+    const auto group_size = static_cast<std::size_t>(chain().group_size());
     const auto base_size = static_cast<std::size_t>(chain().base_size());
     const auto latent_size = static_cast<std::size_t>(chain().latent_size());
     const std::size_t draws = labels.shape(0);
@@ -161,6 +223,8 @@ class Chain {
     require(
         latent ? latent->shape(0) == draws && latent->shape(1) == latent_size : latent_size == 0,
         "latent must be draws x latent_size where entries are missing");
+    require(groups ? groups->shape(0) == draws && groups->shape(1) == group_size : group_size == 0,
+            "groups must be draws x group_size where rows come in groups");
     const Plan plan{warmup, first + static_cast<std::int64_t>(draws), thin, first};
     const Sink sink{labels.data(),
                     log_joint.data(),
@@ -169,7 +233,8 @@ class Chain {
                     sigma.data(),
                     theta.data(),
                     base ? base->data() : nullptr,
-                    latent ? latent->data() : nullptr};
+                    latent ? latent->data() : nullptr,
+                    groups ? groups->data() : nullptr};
     nb::gil_scoped_release released;
     return chain().run(plan, sink, seconds);
   }
@@ -252,7 +317,7 @@ void bind_chain(nb::module_& m) {
                     {values[0], values[1], values[2], values[3]});
         const double n = std::accumulate(sizes.begin(), sizes.end(), 0.0);
         Stream random(bit_generator_of(bit_generator));
-        moved.update({n, std::move(sizes)}, random);
+        moved.update({.n_points = n, .sizes = std::move(sizes)}, random);
         const PriorValues& now = moved.values();
         return std::array<double, 4>{now.log_u, now.log_alpha, now.sigma, now.theta};
       },
@@ -268,28 +333,41 @@ void bind_chain(nb::module_& m) {
              Pair theta, const std::map<std::string, double>& start, Labels labels,
              nb::object bit_generator, const std::string& sampler,
              const std::map<std::string, int>& options, bool blank, int threads,
-             const std::optional<Law>& gamma) {
+             const std::optional<Law>& gamma, const std::optional<Labels>& groups,
+             const std::optional<Values>& group_counts,
+             const std::optional<Input<std::int64_t, 1>>& group_ends, bool gamma_per_group) {
             const PriorValues values{.log_u = 0,
                                      .log_alpha = std::log(start.at("alpha")),
                                      .sigma = start.at("sigma"),
                                      .theta = start.at("theta")};
-            new (self) Chain(
-                family, Prior(prior_named(prior), hyperpriors(alpha, sigma, theta, gamma), values),
-                labels, bit_generator, sampler, options, blank, threads);
+            PriorHyper hyper = hyperpriors(alpha, sigma, theta, gamma);
+            hyper.gamma_per_group = gamma_per_group;
+            Prior made(prior_named(prior), hyper, values);
+            if (groups) {
+              require(prior == "finite_mixture", "only a finite mixture has groups");
+              made = made.with_groups(row_groups(*groups, group_counts, group_ends));
+              require(made.by_group().groups()->n_rows() == static_cast<int>(labels.size()),
+                      "groups must have one entry per row");
+            }
+            new (self) Chain(family, made, labels, bit_generator, sampler, options, blank, threads);
           },
           nb::arg("family"), nb::arg("prior"), nb::arg("alpha").none(), nb::arg("sigma").none(),
           nb::arg("theta").none(), nb::arg("start"), nb::arg("labels"), nb::arg("bit_generator"),
           nb::arg("sampler"), nb::arg("options"), nb::arg("blank") = false, nb::arg("threads") = 1,
-          nb::arg("gamma").none() = nb::none(),
+          nb::arg("gamma").none() = nb::none(), nb::arg("groups").none() = nb::none(),
+          nb::arg("group_counts").none() = nb::none(), nb::arg("group_ends").none() = nb::none(),
+          nb::arg("gamma_per_group") = false,
           "alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; gamma: "
           "the "
           "law of -sigma, where that is positive; options: "
           "the numbers that the sampler of this name takes; blank: grow no tree, a state is about "
-          "to be loaded.")
+          "to be loaded; groups: of each row, from 0 on, or those of all leaves one after another "
+          "with how many rows of each, leaf i's before group_ends[i].")
       .def("run", &Chain::run, nb::arg("warmup"), nb::arg("thin"), nb::arg("labels"),
            nb::arg("log_joint"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
            nb::arg("theta"), nb::arg("seconds"), nb::arg("first") = 0,
            nb::arg("base").none() = nb::none(), nb::arg("latent").none() = nb::none(),
+           nb::arg("groups").none() = nb::none(),
            "Run until all draws are written, the seconds are over or stop() was called; return "
            "the iterations done. The arrays hold the draws from number `first` on.")
       .def(
@@ -310,13 +388,19 @@ void bind_chain(nb::module_& m) {
       .def("state", &Chain::state, "The current labels and parameters.")
       .def(
           "set_state",
-          [](Chain& c, Labels labels, double log_u, double log_alpha, double sigma, double theta) {
+          [](Chain& c, Labels labels, double log_u, double log_alpha, double sigma, double theta,
+             const std::optional<Values>& groups) {
             require(labels.size() == static_cast<std::size_t>(c.chain().n_rows()),
                     "labels must have one entry per row");
-            c.chain().assign(as_span(labels), {log_u, log_alpha, sigma, theta});
+            const auto size = static_cast<std::size_t>(c.chain().group_size());
+            require(groups ? groups->size() == size : size == 0,
+                    "groups must have group_size entries where rows come in groups");
+            c.chain().assign(as_span(labels), values_of(c.chain(), log_u, log_alpha, sigma, theta,
+                                                        groups ? groups->data() : nullptr));
           },
           nb::arg("labels"), nb::arg("log_u"), nb::arg("log_alpha"), nb::arg("sigma"),
-          nb::arg("theta"), "Put the chain into a state.")
+          nb::arg("theta"), nb::arg("groups").none() = nb::none(), "Put the chain into a state.")
+      .def_prop_ro("group_size", [](Chain& c) { return c.chain().group_size(); })
       .def_prop_ro("base_size", [](Chain& c) { return c.chain().base_size(); })
       .def_prop_ro("base", &Chain::base, nb::rv_policy::move, "The learned base measure.")
       .def(
@@ -351,6 +435,7 @@ void bind_chain(nb::module_& m) {
       .def("replicate", &Chain::replicate, nb::arg("labels"), nb::arg("log_u"),
            nb::arg("log_alpha"), nb::arg("sigma"), nb::arg("theta"), nb::arg("iterations"),
            nb::arg("base").none() = nb::none(), nb::arg("latent").none() = nb::none(),
+           nb::arg("groups").none() = nb::none(),
            "Run each of many starts for some iterations; return where each ended.")
       .def(
           "log_joint", [](Chain& c) { return c.chain().log_joint(); },

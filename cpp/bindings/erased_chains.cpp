@@ -13,6 +13,9 @@ std::unique_ptr<AnyChain> erased_chain(std::shared_ptr<ErasedFamily> family, Pri
                                        const SamplerOptions& options) {
   if (std::holds_alternative<SliceOptions>(options) && !family->has_atoms())
     throw nb::type_error("the sampler cannot work with this family");
+  if (prior.has_groups() && (std::holds_alternative<SliceOptions>(options) ||
+                             std::holds_alternative<PaperTreeOptions>(options)))
+    throw nb::type_error("the sampler cannot work with groups");
   if (std::holds_alternative<PaperTreeOptions>(options) && family->latent_size() > 0)
     throw nb::type_error("the sampler cannot work with missing entries");
   return std::visit(

@@ -2,6 +2,7 @@
 // themselves are in sampler/.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -30,6 +31,7 @@ struct Sink {
   double* theta;
   double* base;    // draws x base_size
   double* latent;  // draws x latent_size
+  double* groups;  // draws x group_size
 };
 
 // How long to run: draw k is the state after iteration warmup + (k+1) thin. Draws before `first`
@@ -72,6 +74,13 @@ class AnyChain {
   virtual int latent_size() const = 0;
   virtual void write_latent(double* latent) const = 0;
   virtual void set_latent(std::span<const double> latent) = 0;
+  // Of each group log u, and gamma where it has one of its own; none without groups.
+  virtual int group_size() const = 0;
+  void write_groups(double* groups) const {
+    groups = std::ranges::copy(values().log_us, groups).out;
+    if (group_size() > static_cast<int>(values().log_us.size()))
+      std::ranges::copy(values().gammas, groups);
+  }
   virtual int n_rows() const = 0;
   virtual int n_clusters() const = 0;
   virtual double log_joint() = 0;
@@ -160,6 +169,7 @@ class AnyChain {
     sink.theta[draw] = values().theta;
     if (base_size() > 0) write_base(sink.base + draw * base_size());
     if (latent_size() > 0) write_latent(sink.latent + draw * latent_size());
+    if (group_size() > 0) write_groups(sink.groups + draw * group_size());
   }
 
   static constexpr std::string_view state_format = "mixwood chain 1";

@@ -163,12 +163,12 @@ def update_parameters(prior: str, alpha: tuple[float, float] | None, sigma: tupl
 class Chain:
     """One Markov chain over partitions."""
 
-    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, sampler: str, options: Mapping[str, int], blank: bool = False, threads: int = 1, gamma: tuple[str, float, float, float, float] | None = None) -> None:
+    def __init__(self, family: object, prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, start: Mapping[str, float], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bit_generator: object, sampler: str, options: Mapping[str, int], blank: bool = False, threads: int = 1, gamma: tuple[str, float, float, float, float] | None = None, groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, group_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, group_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, gamma_per_group: bool = False) -> None:
         """
-        alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; gamma: the law of -sigma, where that is positive; options: the numbers that the sampler of this name takes; blank: grow no tree, a state is about to be loaded.
+        alpha, sigma, theta: the two parameters of a hyperprior, or None where fixed; gamma: the law of -sigma, where that is positive; options: the numbers that the sampler of this name takes; blank: grow no tree, a state is about to be loaded; groups: of each row, from 0 on, or those of all leaves one after another with how many rows of each, leaf i's before group_ends[i].
         """
 
-    def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float, first: int = 0, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, latent: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> int:
+    def run(self, warmup: int, thin: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], log_joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], seconds: float, first: int = 0, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, latent: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, groups: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> int:
         """
         Run until all draws are written, the seconds are over or stop() was called; return the iterations done. The arrays hold the draws from number `first` on.
         """
@@ -192,8 +192,11 @@ class Chain:
     def state(self) -> dict[str, Any]:
         """The current labels and parameters."""
 
-    def set_state(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_u: float, log_alpha: float, sigma: float, theta: float) -> None:
+    def set_state(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_u: float, log_alpha: float, sigma: float, theta: float, groups: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """Put the chain into a state."""
+
+    @property
+    def group_size(self) -> int: ...
 
     @property
     def base_size(self) -> int: ...
@@ -226,7 +229,7 @@ class Chain:
     def iterate(self, count: int = 1) -> None:
         """Run some iterations and keep nothing."""
 
-    def replicate(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], iterations: int, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, latent: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> dict[str, Any]:
+    def replicate(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], log_u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], iterations: int, base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, latent: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, groups: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> dict[str, Any]:
         """Run each of many starts for some iterations; return where each ended."""
 
     def log_joint(self) -> float:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from mixwood._support.types import Data
+from mixwood._support.types import Data, IntArray
+from mixwood.input.groups import MovedGroups
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
 from mixwood.model import Mixture
 from mixwood.priors import Prior, PriorValues
@@ -44,6 +45,7 @@ def make_chain(
     sampler: Sampler,
     family: _core.Family | None = None,
     *,
+    groups: IntArray | MovedGroups | None = None,
     blank: bool = False,
     threads: int = 1,
 ) -> _core.Chain:
@@ -63,6 +65,8 @@ def make_chain(
         Which moves it makes.
     family : Family, optional
         The likelihood bound to `X`, if that is at hand: chains share it.
+    groups : array of shape (n,) or MovedGroups, optional
+        The group of each row, from 0 on; or those of leaves.
     blank : bool
         Whether to grow no guide tree: a state is about to be loaded.
     threads : int
@@ -72,6 +76,11 @@ def make_chain(
 
     if family is None:
         family = bind_family(model, X, sampler)
+    own: dict[str, Any] = {}
+    if isinstance(groups, MovedGroups):
+        own = {"groups": groups.groups, "group_counts": groups.counts, "group_ends": groups.ends}
+    elif groups is not None:
+        own = {"groups": np.ascontiguousarray(groups, dtype=np.int32)}
     return _core.Chain(
         family,
         **model.prior.core_arguments(),
@@ -81,6 +90,7 @@ def make_chain(
         options=sampler.options(len(labels)),
         blank=blank,
         threads=threads,
+        **own,
     )
 
 
@@ -134,6 +144,7 @@ def load_chain(
     *,
     state: bytes,
     random: Any,
+    groups: IntArray | MovedGroups | None = None,
     threads: int = 1,
 ) -> tuple[_core.Chain, np.random.BitGenerator]:
     """Return a compiled chain, and its random stream, as they were when they were saved.
@@ -148,7 +159,9 @@ def load_chain(
     labels = np.arange(n) if sampler.grows_clusters else np.zeros(n)
     stream = np.random.PCG64(0)
     first = labels.astype(np.int32)
-    chain = make_chain(model, X, first, stream, sampler, family, blank=True, threads=threads)
+    chain = make_chain(
+        model, X, first, stream, sampler, family, groups=groups, blank=True, threads=threads
+    )
     chain.load_state(state)
     stream.state = random
     return chain, stream

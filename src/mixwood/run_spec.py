@@ -11,8 +11,9 @@ import numpy as np
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import chain_seed
 from mixwood._support.versions import Versions
+from mixwood.input.groups import Groups, MovedGroups, moved_groups
 from mixwood.likelihoods.known_labels import Collapsed, collapsed, in_words
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves, log_constants
+from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes, log_constants
 from mixwood.model import Mixture
 from mixwood.samplers import Sampler, as_sampler
 
@@ -48,6 +49,7 @@ class RunInformation(Versions, total=False):
     structure: str
     weights: str
     known: str
+    groups: str
 
 
 def draws_after(iterations: int, warmup: int, thin: int) -> int:
@@ -55,15 +57,22 @@ def draws_after(iterations: int, warmup: int, thin: int) -> int:
     return max(iterations - warmup, 0) // thin
 
 
-def draw_vectors(resolved: Likelihood, data: Data | WeightedLeaves | None) -> dict[str, int]:
+def draw_vectors(
+    model: Mixture,
+    resolved: Likelihood,
+    data: Data | WeightedLeaves | None,
+    groups: Groups | None = None,
+) -> dict[str, int]:
     """Return what every draw has that is a row of numbers, and how many these are.
 
     ``base`` is a learned base measure; ``latent`` are missing entries that are drawn, which mean
-    nothing without the data.
+    nothing without the data; ``groups`` are what the prior has for each group.
     """
     sizes = {"base": resolved.base_size}
     if data is not None and not isinstance(data, WeightedLeaves):
         sizes["latent"] = len(resolved.missing_entries(data)[0])
+    if groups is not None:
+        sizes["groups"] = model.prior.values_per_group() * len(groups)
     return {name: size for name, size in sizes.items() if size > 0}
 
 
@@ -83,6 +92,8 @@ class RunSpec:
         The names of the columns of `data`.
     known : array of shape (n,), optional
         The known label of each item, from 0 on, -1 where unknown.
+    groups : Groups, optional
+        The groups of the items.
     sampler : Sampler
         Which moves the chains make.
     init : str or array of shape (n,)
@@ -112,6 +123,7 @@ class RunSpec:
     data: Data | WeightedLeaves
     names: tuple[str, ...] | None = None
     known: IntArray | None = None
+    groups: Groups | None = None
     sampler: Sampler
     init: Any
     seed: np.random.SeedSequence
@@ -142,7 +154,7 @@ class RunSpec:
     @cached_property
     def vectors(self) -> dict[str, int]:
         """What a draw has that is a row of numbers, and how many; see `draw_vectors`."""
-        return draw_vectors(self.resolved, self.data)
+        return draw_vectors(self.model, self.resolved, self.data, self.groups)
 
     @property
     def iterations(self) -> int:
@@ -167,6 +179,19 @@ class RunSpec:
         """What the chains move: the items, those of known labels together."""
         return self.data if self.collapsed is None else self.collapsed.leaves
 
+    @property
+    def groups_of_moved(self) -> IntArray | MovedGroups | None:
+        """The groups of what the chains move."""
+        if self.groups is None:
+            return None
+        if not isinstance(self.moved, WeightedLeaves):
+            return self.groups.codes
+        one_each = np.arange(self.items)
+        leaves: Any = one_each if self.collapsed is None else self.collapsed.leaf_of_row
+        in_leaves = isinstance(self.data, WeightedLeaves)
+        sizes = item_sizes(self.data) if in_leaves else np.ones(self.items, dtype=np.int64)
+        return moved_groups(self.groups.codes, leaves, sizes)
+
     @cached_property
     def log_constant(self) -> float:
         """What the core leaves out of the log joint: the constants of all rows."""
@@ -176,6 +201,8 @@ class RunSpec:
     def information(self) -> RunInformation:
         """What a posterior tells of how it was made, as far as this decides it."""
         told: RunInformation = {} if self.known is None else {"known": in_words(self.known)}
+        if self.groups is not None:
+            told["groups"] = self.groups.in_words()
         return {
             "sampler": repr(self.sampler),
             "draws": self.draws,

@@ -48,6 +48,9 @@ class Sampler(ABC):
         """Return why missing entries of `n` rows cannot be drawn, or None if they can."""
         return None
 
+    #: Why rows in groups cannot be sampled, or None if they can.
+    why_no_groups: ClassVar[str | None] = None
+
     @abstractmethod
     def options(self, n: int) -> dict[str, int]:
         """Return the numbers that the core wants for data of `n` rows."""
@@ -123,6 +126,7 @@ class PaperTree(Sampler):
     depth: int = 2
 
     name: ClassVar[str] = "papertree"
+    why_no_groups: ClassVar[str | None] = "nothing was published about them"
     grows_clusters: ClassVar[bool] = True
 
     def why_no_missing(self, n: int) -> str | None:  # noqa: ARG002
@@ -327,6 +331,9 @@ class Slice(Sampler):
 
     name: ClassVar[str] = "slice"
     draws_parameters: ClassVar[bool] = True
+    why_no_groups: ClassVar[str | None] = (
+        "its jumps are those of one measure, and every group has its own"
+    )
 
     def options(self, n: int) -> dict[str, int]:  # noqa: ARG002
         """Return the numbers that the core wants: none."""

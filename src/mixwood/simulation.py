@@ -9,12 +9,15 @@ import numpy as np
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood._support.types import Data, IntArray
+from mixwood.input.groups import checked_groups
 from mixwood.model import Mixture
 
 __all__ = ["simulate"]
 
 
-def simulate(model: Mixture, n: int, seed: Any = None, *, width: int = 2) -> tuple[Data, IntArray]:
+def simulate(
+    model: Mixture, n: int, seed: Any = None, *, width: int = 2, groups: Any = None
+) -> tuple[Data, IntArray]:
     """Draw a data set and its clusters from the prior.
 
     Parameters
@@ -27,6 +30,8 @@ def simulate(model: Mixture, n: int, seed: Any = None, *, width: int = 2) -> tup
         Where the randomness comes from.
     width : int
         How many columns, where the likelihood leaves it open.
+    groups : array of shape (n,), optional
+        The group of each row, as for `mixwood.sample`.
 
     Returns
     -------
@@ -48,5 +53,8 @@ def simulate(model: Mixture, n: int, seed: Any = None, *, width: int = 2) -> tup
     width = whole_number(width, "width", at_least=1)
     rng = np.random.default_rng(seed_sequence(seed))
     likelihood = model.likelihood.resolve_standard(model.likelihood.width or width)
-    labels = model.prior.draw(n, 1, rng).labels[0]
+    if groups is None:
+        labels = model.prior.draw(n, 1, rng).labels[0]
+    else:
+        labels = model.prior.draw_in_groups(checked_groups(groups, n).codes, rng)
     return likelihood.simulate(labels, rng), labels

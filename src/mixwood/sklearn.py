@@ -25,7 +25,7 @@ from mixwood.likelihoods.known_labels import known_of
 from mixwood.likelihoods.row_weights import checked_weights
 from mixwood.model import Mixture
 from mixwood.posterior.prediction import cluster_probabilities, log_density
-from mixwood.priors import NGGP, as_prior
+from mixwood.priors import NGGP, FiniteMixture, as_prior
 from mixwood.sampling.sample import refuse_light_rows, sample
 from mixwood.trees.build import ibhc
 
@@ -144,7 +144,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         super().set_params(**params)
         return self
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Draw from the posterior given the rows of `X`, and find the point estimate.
 
         Parameters
@@ -158,6 +158,10 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         sample_weight : array of shape (n,), optional
             How many rows each row stands for, which stay together: see ``weights`` of
             `mixwood.sample`. A row of weight 0 is left out, and gets its cluster by `predict`.
+        groups : array of shape (n,), optional
+            The group of each row (patient, batch, site, time window), whose clusters are shared
+            and whose weights are its own: see ``groups`` of `mixwood.sample`. The prior must be
+            `FiniteMixture`, and is if it is None.
 
         Returns
         -------
@@ -175,7 +179,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             weights, rows = weights[kept], _chosen_rows(rows, kept)
             known = None if known is None else known[kept]
         posterior = sample(
-            self._model(),
+            self._model(in_groups=groups is not None),
             rows,
             sampler=self.sampler,
             draws=self.draws,
@@ -187,6 +191,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             progress=self.progress,
             weights=weights,
             known=known,
+            groups=groups,
         )
         if posterior.columns is None and hasattr(self, "feature_names_in_"):
             posterior = replace(posterior, columns=tuple(self.feature_names_in_))
@@ -245,33 +250,34 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         self.n_clusters_ = self.hierarchy_.n_clusters
         return self
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, *, groups: Any = None) -> FloatArray:
         """Return how probable each cluster is for new rows, shape (m, n_clusters).
 
-        See `Posterior.predict_proba`; after `partial_fit` the clusters are those of the tree,
-        at the parameters at which it is judged.
+        See `Posterior.predict_proba`, also for `groups`; after `partial_fit` the clusters are those
+        of the tree, at the parameters at which it is judged.
         """
         check_is_fitted(self)
         rows = self._validated(X, reset=False)
         if hasattr(self, "hierarchy_"):
             return cluster_probabilities(self._fitted_draws(), rows, self.hierarchy_.labels)
-        return cluster_probabilities(self._fitted_draws(), rows, self._estimate)
+        return cluster_probabilities(self._fitted_draws(), rows, self._estimate, groups=groups)
 
-    def predict(self, X: Any) -> IntArray:
+    def predict(self, X: Any, *, groups: Any = None) -> IntArray:
         """Return the most probable cluster of each new row, shape (m,)."""
-        return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.int64)
+        return np.asarray(self.predict_proba(X, groups=groups).argmax(axis=1), dtype=np.int64)
 
-    def score_samples(self, X: Any) -> FloatArray:
+    def score_samples(self, X: Any, *, groups: Any = None) -> FloatArray:
         """Return the log predictive density of each row, shape (m,)."""
         check_is_fitted(self)
-        return log_density(self._fitted_draws(), self._validated(X, reset=False))
+        return log_density(self._fitted_draws(), self._validated(X, reset=False), groups)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Return the mean log predictive density of the rows."""
         return float(self.score_samples(X).mean())
 
-    def _model(self) -> Mixture:
-        return Mixture(self.likelihood_, NGGP() if self.prior is None else as_prior(self.prior))
+    def _model(self, *, in_groups: bool = False) -> Mixture:
+        default = FiniteMixture() if in_groups else NGGP()
+        return Mixture(self.likelihood_, default if self.prior is None else as_prior(self.prior))
 
     def _decide(self, X: Any) -> None:
         """Choose the likelihood for the rows that the estimator is fitted to."""

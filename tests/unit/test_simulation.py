@@ -10,7 +10,8 @@ import mixwood as mw
 from mixwood._support.labels import in_order_of_appearance
 from mixwood.simulation import simulate
 from mixwood.testing import all_partitions, enumerate_posterior, seed_of
-from mixwood.testing.goodness import _chi_square
+from mixwood.testing.goodness import chi_square
+from mixwood.testing.groups import GroupLaw
 
 LIKELIHOODS = [
     mw.Gaussian(),
@@ -66,7 +67,7 @@ def test_partitions_and_parameters_have_the_prior_law(prior, n, request):
     rng = np.random.default_rng(seed_of(request.node.name))
     draws = prior.draw(n, 4000, rng)
     counts = np.bincount(exact.index_of(draws.labels), minlength=len(all_partitions(n)))
-    assert _chi_square(counts.astype(float), exact.probabilities) > 1e-6
+    assert chi_square(counts.astype(float), exact.probabilities) > 1e-6
     for name, values in exact.parameter_cdf(vars(draws)).items():
         assert stats.kstest(values, "uniform").pvalue > 1e-6, name
 
@@ -85,3 +86,25 @@ def test_the_grid_follows_u_to_large_n(request):
     clusters = prior.draw(2000, 60, rng).labels.max(axis=1) + 1
     error = clusters.std(ddof=1) / np.sqrt(len(clusters))
     assert abs(clusters.mean() - prior.expected_clusters(2000)) < 5 * error
+
+
+def test_partitions_in_groups_have_the_law_of_the_prior():
+    """Two groups of 2 and 2 items: frequencies against the sum over components."""
+    prior = mw.FiniteMixture(rate=2.0, gamma=0.7)
+    codes, rng = np.array([0, 0, 1, 1]), np.random.default_rng(3)
+    law = GroupLaw(prior, codes)
+    partitions = all_partitions(4)
+    exact = np.exp([law.log_probability(labels) for labels in partitions])
+    assert exact.sum() == pytest.approx(1)
+    index = {tuple(labels): k for k, labels in enumerate(partitions.tolist())}
+    drawn = [index[tuple(prior.draw_in_groups(codes, rng).tolist())] for _ in range(4000)]
+    assert chi_square(np.bincount(drawn, minlength=15).astype(float), exact) > 1e-6
+
+
+def test_rows_in_groups():
+    model = mw.Mixture(mw.Poisson(), mw.FiniteMixture())
+    X, labels = mw.simulate(model, 6, seed=1, groups=list("aabbcc"))
+    assert X.shape == (6, 2)
+    assert labels[0] == 0
+    with pytest.raises(TypeError, match="groups= needs a prior"):
+        mw.simulate(mw.Mixture(mw.Poisson()), 2, groups=["a", "b"])

@@ -63,7 +63,9 @@ class AnchoredSplitMerge {
     std::vector<double> statistic;
     double log_marginal = 0;
     double size = 0;
-    std::vector<int> nodes;  // what an accepted split will move
+    std::vector<double> groups;  // where rows come in groups: how many of each,
+    double log_kappa = 0;        // ... and kappa of these
+    std::vector<int> nodes;      // what an accepted split will move
   };
   struct Waiting {
     int node;
@@ -79,8 +81,7 @@ class AnchoredSplitMerge {
              MoveReport& report) {
     ++report.proposed;
     items_.of_cluster(state.partition, node, cluster);
-    const double together =
-        state.log_kappa(state.partition.size(cluster)) + state.clusters.log_marginal(cluster);
+    const double together = state.log_kappa_of(cluster) + state.clusters.log_marginal(cluster);
     const double log_q = allocate(state, node, no_bound, [&](int, const double* chances) {
       return drawn(chances, random.uniform());
     });
@@ -132,6 +133,7 @@ class AnchoredSplitMerge {
   }
 
   double log_potential(GuidedState<F>& state, int side) {
+    if (state.prior.has_groups()) return sides_[side].log_kappa + sides_[side].log_marginal;
     return state.log_kappa(sides_[side].size) + sides_[side].log_marginal;
   }
 
@@ -173,6 +175,18 @@ class AnchoredSplitMerge {
     side.log_marginal = state.log_marginal(node, block);
     side.size = state.tree->shape.size[node];
     side.nodes.assign(1, node);
+    if (!state.prior.has_groups()) return;
+    side.groups.assign(state.partition.groups()->n_groups(), 0.0);
+    side.log_kappa = state.prior.by_group().log_component();
+    groups_of_block_ = state.partition.groups_below(node);
+    side.log_kappa += log_join(state, side);
+    for (const GroupCount& entry : groups_of_block_) side.groups[entry.group] += entry.count;
+  }
+
+  // log of kappa(A + w)/kappa(A) for the block w, by its groups.
+  double log_join(const GuidedState<F>& state, const Side& side) const {
+    return state.prior.by_group().log_join(groups_of_block_,
+                                           [&](int group) { return side.groups[group]; });
   }
 
   // The probabilities of side 0, side 1 and of opening the node; with_ holds the marginals that
@@ -181,12 +195,19 @@ class AnchoredSplitMerge {
     const int node = next.node;
     const double size = state.tree->shape.size[node];
     block_ = state.tree->blocks.of(node, scratch_);
+    const bool has_groups = state.prior.has_groups();
+    if (has_groups) groups_of_block_ = state.partition.groups_below(node);
     double gains[2];
     for (int s = 0; s < 2; ++s) {
       const Side& side = sides_[s];
       with_[s] = block_scores_.log_union(side.statistic.data(), side.log_marginal, block_);
-      gains[s] = with_[s] - side.log_marginal + state.log_kappa(side.size + size) -
-                 state.log_kappa(side.size);
+      if (has_groups) {
+        joins_[s] = log_join(state, side);
+        gains[s] = with_[s] - side.log_marginal + joins_[s];
+      } else {
+        gains[s] = with_[s] - side.log_marginal + state.log_kappa(side.size + size) -
+                   state.log_kappa(side.size);
+      }
     }
     double first = 1 / (1 + std::exp(gains[1] - gains[0]));
     if (std::isnan(first))
@@ -219,6 +240,9 @@ class AnchoredSplitMerge {
     side.log_marginal = with_[which];
     side.size += state.tree->shape.size[node];
     side.nodes.push_back(node);
+    if (!state.prior.has_groups()) return;
+    side.log_kappa += joins_[which];
+    for (const GroupCount& entry : groups_of_block_) side.groups[entry.group] += entry.count;
   }
 
   static constexpr double no_bound = -std::numeric_limits<double>::infinity();
@@ -228,6 +252,8 @@ class AnchoredSplitMerge {
   Items items_;
   Side sides_[2];
   double with_[2] = {0, 0};
+  double joins_[2] = {0, 0};
+  std::span<const GroupCount> groups_of_block_;
   Block<F> block_{};
   typename NodeBlocks<F>::Scratch scratch_;
   std::vector<double> union_, other_;

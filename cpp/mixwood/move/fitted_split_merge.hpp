@@ -100,11 +100,13 @@ class FittedSplitMerge {
   // log of phi(h_A) phi(h_B) / phi(h_c).
   double log_gain_of_split(GuidedState<F>& state, int cluster) {
     scan_.sum_sides(state.family, statistics_);
-    double gain =
-        -state.log_kappa(state.partition.size(cluster)) - state.clusters.log_marginal(cluster);
-    for (const Side side : {side_a, side_b})
-      gain +=
-          state.log_kappa(scan_.size(side)) + state.family.log_marginal(statistics_[side].data());
+    double gain = -state.log_kappa_of(cluster) - state.clusters.log_marginal(cluster);
+    for (const Side side : {side_a, side_b}) {
+      const double log_kappa = state.prior.has_groups()
+                                   ? state.prior.by_group().log_kappa(scan_.groups(side))
+                                   : state.log_kappa(scan_.size(side));
+      gain += log_kappa + state.family.log_marginal(statistics_[side].data());
+    }
     return gain;
   }
 

@@ -88,6 +88,7 @@ class GibbsSweep {
   }
 
   void fill_weights(S& state, int row, int b) {
+    if (state.prior.has_groups()) return fill_group_weights(state, row, b);
     if (row_size(state.family, row) != 1) return fill_leaf_weights(state, row, b);
     const auto& active = state.partition.active();
     const int block = block_of(state);
@@ -130,6 +131,21 @@ class GibbsSweep {
                       : state.prior.log_kappa(there) - state.prior.log_kappa(there - size) +
                             state.clusters.score_without(own, b);
     weights_.back() = state.prior.log_kappa(size) + log_alone(state, row, b);
+    forbid_marked(state, row);
+  }
+
+  // The same of rows in groups: kappa of a vector of counts (prior/group_terms.hpp).
+  void fill_group_weights(S& state, int row, int b) {
+    const auto& active = state.partition.active();
+    const int block = block_of(state);
+    const int own = state.partition.slot_of(row);
+    state.prior.by_group().fill_weights(state.partition, state.partition.groups()->of_row(row), own,
+                                        weights_);
+    for (std::size_t a = 0; a < active.size(); ++a)
+      if (active[a] != own) weights_[a] += scores_[static_cast<std::size_t>(active[a]) * block + b];
+    double& stays = weights_[state.partition.position(own)];
+    stays = is_alone(state, row, own) ? never : stays + state.clusters.score_without(own, b);
+    weights_.back() += log_alone(state, row, b);
     forbid_marked(state, row);
   }
 

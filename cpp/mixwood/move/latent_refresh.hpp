@@ -86,6 +86,7 @@ class LatentRefresh {
   }
 
   void fill_weights(const S& state, int row) {
+    if (state.prior.has_groups()) return fill_group_weights(state, row);
     const auto& active = state.partition.active();
     const int own = state.partition.slot_of(row);
     weights_.resize(active.size() + 1);
@@ -98,6 +99,19 @@ class LatentRefresh {
         others == 0 ? -std::numeric_limits<double>::infinity()
                     : state.prior.log_join(others) + latents_.score_without(own);
     weights_.back() = state.prior.log_new() + latents_.score_alone();
+  }
+
+  void fill_group_weights(const S& state, int row) {
+    const auto& active = state.partition.active();
+    const int own = state.partition.slot_of(row);
+    state.prior.by_group().fill_weights(state.partition, state.partition.groups()->of_row(row), own,
+                                        weights_);
+    for (std::size_t a = 0; a < active.size(); ++a)
+      if (active[a] != own) weights_[a] += latents_.score(active[a]);
+    double& stays = weights_[state.partition.position(own)];
+    stays = state.partition.size(own) == 1 ? -std::numeric_limits<double>::infinity()
+                                           : stays + latents_.score_without(own);
+    weights_.back() += latents_.score_alone();
   }
 
   // Whether the row has changed its cluster.

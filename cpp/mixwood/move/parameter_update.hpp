@@ -28,6 +28,8 @@ class ParameterUpdate {
     clusters_.n_points = partition.n_points();
     clusters_.sizes.clear();
     for (const int slot : partition.active()) clusters_.sizes.push_back(partition.size(slot));
+    clusters_.groups = partition.groups();
+    clusters_.counts = &partition.cluster_groups();
     return clusters_;
   }
 

@@ -32,7 +32,7 @@ class RestrictedScan {
   // The launch state: sides by the toss of a coin, then `scans` scans.
   void launch(int anchor_a, int anchor_b, std::span<const int> items, int scans, const Prior& prior,
               Stream& random, const std::atomic<bool>& stop) {
-    begin(anchor_a, anchor_b, items);
+    begin(anchor_a, anchor_b, items, prior);
     for (std::size_t k = 0; k < items.size(); ++k) put(k, random.uniform() < 0.5 ? side_a : side_b);
     for (int scan = 0; scan < scans && !stop; ++scan) draw(prior, random);
   }
@@ -42,15 +42,15 @@ class RestrictedScan {
   void launch_near(int anchor_a, int anchor_b, std::span<const int> items,
                    std::span<const int> near, int scans, const Prior& prior, Stream& random,
                    const std::atomic<bool>& stop) {
-    begin(anchor_a, anchor_b, items);
+    begin(anchor_a, anchor_b, items, prior);
     for (std::size_t k = 0; k < items.size(); ++k)
       if (near[k] != nowhere) put(k, static_cast<Side>(near[k]));
     for (std::size_t k = 0; k < items.size() && !stop; ++k) {
       if (near[k] != nowhere) continue;
       clusters_.load(std::span<const int>(items_).subspan(k, 1));
       clusters_.score(both, scores_.data());
-      const double log_odds = prior.log_join(sizes_[side_a]) + scores_[side_a * block_] -
-                              prior.log_join(sizes_[side_b]) - scores_[side_b * block_];
+      const double log_odds = log_join(prior, side_a, k) + scores_[side_a * block_] -
+                              log_join(prior, side_b, k) - scores_[side_b * block_];
       put(k, random.uniform() < 1 / (1 + std::exp(-log_odds)) ? side_a : side_b);
     }
     for (int scan = 0; scan < scans && !stop; ++scan) draw(prior, random);
@@ -74,6 +74,8 @@ class RestrictedScan {
   // Where each item is now.
   std::span<const Side> sides() const { return sides_; }
   int size(Side side) const { return sizes_[side]; }
+  // How many rows of each group, where they come in groups.
+  const std::vector<double>& groups(Side side) const { return counts_[side]; }
 
   // The statistics of both sides, from the rows themselves: what scans forget leaves rounding.
   void sum_sides(const F& family, std::vector<double>* statistics) const {
@@ -86,13 +88,17 @@ class RestrictedScan {
   }
 
  private:
-  void begin(int anchor_a, int anchor_b, std::span<const int> items) {
+  void begin(int anchor_a, int anchor_b, std::span<const int> items, const Prior& prior) {
+    groups_ = prior.by_group().groups().get();
     anchors_[side_a] = anchor_a;
     anchors_[side_b] = anchor_b;
     for (const Side side : {side_a, side_b}) {
       clusters_.clear(side);
       clusters_.observe(side, anchors_[side]);
       sizes_[side] = 1;
+      if (groups_ == nullptr) continue;
+      counts_[side].assign(groups_->n_groups(), 0.0);
+      count(side, anchors_[side], 1);
     }
     items_.assign(items.begin(), items.end());
     sides_.resize(items.size());
@@ -102,6 +108,27 @@ class RestrictedScan {
     sides_[k] = side;
     clusters_.observe(side, items_[k]);
     ++sizes_[side];
+    if (groups_ != nullptr) count(side, items_[k], 1);
+  }
+
+  void count(Side side, int row, double sign) {
+    for (const GroupCount& entry : groups_->of_row(row))
+      counts_[side][entry.group] += sign * entry.count;
+  }
+
+  // What the prior says of item k on a side that does not have it.
+  double log_join(const Prior& prior, Side side, std::size_t k) const {
+    if (groups_ == nullptr) return prior.log_join(sizes_[side]);
+    return prior.by_group().log_join(groups_->of_row(items_[k]),
+                                     [&](int group) { return counts_[side][group]; });
+  }
+  // ... and of one that does, without it.
+  double log_join_back(const Prior& prior, Side side, std::size_t k) const {
+    if (groups_ == nullptr) return prior.log_join(sizes_[side] - 1);
+    double total = 0;
+    for (const auto& [group, own] : groups_->of_row(items_[k]))
+      total += prior.by_group().log_join(group, counts_[side][group] - own, own);
+    return total;
   }
 
   static constexpr int both[] = {side_a, side_b};
@@ -130,9 +157,9 @@ class RestrictedScan {
   double odds(const Prior& prior, std::size_t k, std::size_t b) {
     double weights[2];
     for (const Side side : {side_a, side_b})
-      weights[side] = side == sides_[k] ? prior.log_join(sizes_[side] - 1) +
+      weights[side] = side == sides_[k] ? log_join_back(prior, side, k) +
                                               clusters_.score_without(side, static_cast<int>(b))
-                                        : prior.log_join(sizes_[side]) + scores_[side * block_ + b];
+                                        : log_join(prior, side, k) + scores_[side * block_ + b];
     const double log_odds = weights[side_a] - weights[side_b];
     if (std::isnan(log_odds))
       throw std::runtime_error(
@@ -146,11 +173,17 @@ class RestrictedScan {
     clusters_.observe(to, items_[k]);
     --sizes_[sides_[k]];
     ++sizes_[to];
+    if (groups_ != nullptr) {
+      count(sides_[k], items_[k], -1);
+      count(to, items_[k], 1);
+    }
     sides_[k] = to;
   }
 
   typename F::Clusters clusters_;
   int anchors_[2] = {0, 0}, sizes_[2] = {0, 0};
+  const RowGroups* groups_ = nullptr;
+  std::vector<double> counts_[2];
   std::size_t block_;  // rows scored at once
   std::vector<double> scores_;
   std::vector<int> items_;

@@ -79,6 +79,15 @@ class SplitMerge {
     scan_.sum_sides(state.family, statistics_);
     both_ = statistics_[side_a];
     state.family.merge(both_.data(), statistics_[side_b].data());
+    if (state.prior.has_groups()) {
+      std::vector<double> counts = scan_.groups(side_a);
+      for (std::size_t j = 0; j < counts.size(); ++j) counts[j] += scan_.groups(side_b)[j];
+      const GroupTerms& terms = state.prior.by_group();
+      return terms.log_kappa(scan_.groups(side_a)) + terms.log_kappa(scan_.groups(side_b)) -
+             terms.log_kappa(counts) + state.family.log_marginal(statistics_[side_a].data()) +
+             state.family.log_marginal(statistics_[side_b].data()) -
+             state.family.log_marginal(both_.data());
+    }
     auto log_phi = [&](int size, const std::vector<double>& statistic) {
       return state.prior.log_kappa(size) + state.family.log_marginal(statistic.data());
     };

@@ -50,6 +50,7 @@ class SubtreeGibbs {
 
  private:
   void fill_weights(GuidedState<F>& state, int node, int own, const Block<F>& block) {
+    if (state.prior.has_groups()) return fill_group_weights(state, node, own, block);
     const auto& active = state.partition.active();
     const double size = state.tree->shape.size[node];
     const int marks = state.tree->shape.marks_of(node);
@@ -69,6 +70,27 @@ class SubtreeGibbs {
                       : state.log_kappa(there) - state.log_kappa(there - size) +
                             block_scores_.score_without(state.clusters, own, block);
     weights_.back() = state.log_kappa(size) + state.log_marginal(node, block);
+  }
+
+  // The same of rows in groups.
+  void fill_group_weights(GuidedState<F>& state, int node, int own, const Block<F>& block) {
+    const auto& active = state.partition.active();
+    const TreeShape& shape = state.tree->shape;
+    state.prior.by_group().fill_weights(state.partition, state.partition.groups_below(node), own,
+                                        weights_);
+    scores_.resize(state.partition.n_slots());
+    block_scores_.score(state.clusters, block, active, scores_.data());
+    for (std::size_t a = 0; a < active.size(); ++a) {
+      if (active[a] == own) continue;
+      weights_[a] = state.partition.may_join(active[a], shape.marks_of(node))
+                        ? weights_[a] + scores_[active[a]]
+                        : never;
+    }
+    double& stays = weights_[state.partition.position(own)];
+    stays = state.partition.size(own) == shape.size[node]
+                ? never
+                : stays + block_scores_.score_without(state.clusters, own, block);
+    weights_.back() += state.log_marginal(node, block);
   }
 
   static constexpr double never = -std::numeric_limits<double>::infinity();

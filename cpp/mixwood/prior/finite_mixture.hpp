@@ -15,6 +15,7 @@
 #include <cmath>
 
 #include "mixwood/numerics/special.hpp"
+#include "mixwood/prior/grouped_mixture.hpp"
 #include "mixwood/prior/law.hpp"
 #include "mixwood/random/hyperprior.hpp"
 #include "mixwood/random/slice_sampling.hpp"
@@ -44,6 +45,7 @@ struct FiniteMixture {
 
   static void start(const PriorHyper& hyper, PriorValues& values, const ClusterSizes& clusters,
                     Stream& random) {
+    if (clusters.groups != nullptr) return GroupedMixture(hyper, values, clusters, random).start();
     // n / (gamma (K + rate)), which no mode is below: from far above, a slice would have no end.
     const double jumps = clusters.n_clusters() + std::exp(values.log_alpha);
     values.log_u = std::log(clusters.n_points) - std::log(-values.sigma * jumps);
@@ -51,6 +53,7 @@ struct FiniteMixture {
   }
   static void update(const PriorHyper& hyper, PriorValues& values, const ClusterSizes& clusters,
                      Stream& random) {
+    if (clusters.groups != nullptr) return GroupedMixture(hyper, values, clusters, random).update();
     slice_u(hyper, values, clusters, random);
     if (hyper.gamma) slice_gamma(hyper, values, clusters, random);
     if (hyper.alpha) draw_rate(*hyper.alpha, values, clusters, random);

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "mixwood/prior/groups.hpp"
 #include "mixwood/random/hyperprior.hpp"
 #include "mixwood/random/stream.hpp"
 
@@ -33,6 +34,7 @@ struct PriorHyper {
   std::optional<BetaHyper> sigma;
   std::optional<GammaHyper> theta;
   std::optional<Hyperprior> gamma;  // which is -sigma
+  bool gamma_per_group = false;     // where rows come in groups
 };
 
 // The current values. Which of them a prior uses, and in which range, is for the prior to say.
@@ -41,6 +43,8 @@ struct PriorValues {
   double log_alpha = 0;
   double sigma = 0;
   double theta = 0;
+  // Of each group, where rows come in groups; then u and sigma above are those of all together.
+  std::vector<double> log_us = {}, gammas = {};
 };
 
 // The two numbers that make kappa, besides tau. The discount is negative where the measure has
@@ -52,8 +56,10 @@ struct Kernel {
 
 // What the parameters depend on, given the partition.
 struct ClusterSizes {
-  double n_points;            // rows, those of weighted leaves one by one
-  std::vector<double> sizes;  // in the order in which a draw runs through the clusters
+  double n_points;                    // rows, those of weighted leaves one by one
+  std::vector<double> sizes;          // in the order in which a draw runs through the clusters
+  const RowGroups* groups = nullptr;  // where rows come in groups
+  const ClusterGroups* counts = nullptr;
 
   int n_clusters() const { return static_cast<int>(sizes.size()); }
 };

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "mixwood/archive.hpp"
 #include "mixwood/numerics/special.hpp"
+#include "mixwood/prior/group_terms.hpp"
 #include "mixwood/prior/law.hpp"
 #include "mixwood/prior/registry.hpp"
 
@@ -17,6 +20,21 @@ class Prior {
     set(values);
   }
 
+  // The same with rows in groups, all at the same gamma.
+  Prior with_groups(std::shared_ptr<const RowGroups> groups) const {
+    Prior other = *this;
+    PriorValues values = values_;
+    values.log_us.assign(groups->n_groups(), 0.0);
+    values.gammas.assign(groups->n_groups(), -values.sigma);
+    other.by_group_ = GroupTerms(std::move(groups));
+    other.set(values);
+    return other;
+  }
+  // Whether rows come in groups, and what kappa then is.
+  const GroupTerms& by_group() const { return by_group_; }
+  bool has_groups() const { return static_cast<bool>(by_group_); }
+  bool has_gamma_per_group() const { return hyper_.gamma && hyper_.gamma_per_group; }
+
   const PriorValues& values() const { return values_; }
 
   void set(const PriorValues& values) {
@@ -25,6 +43,7 @@ class Prior {
     kernel_ = functions_->kernel(values, log_tau_);
     // Gamma(1) is 1, exactly.
     log_gamma_one_ = kernel_.discount == 0 ? 0.0 : log_gamma(1 - kernel_.discount);
+    if (by_group_) by_group_.set(values);
   }
 
   // The same prior at other values.
@@ -51,13 +70,22 @@ class Prior {
       archive_finite(a, *entry);
     const char* fault = functions_->fault(values);
     a.require(fault == nullptr, fault);
+    if (by_group_)
+      for (auto* list : {&values.log_us, &values.gammas}) {
+        a.list(*list, static_cast<std::size_t>(by_group_.n_groups()));
+        for (const double entry : *list) a.require(std::isfinite(entry), "a number is not finite");
+      }
+    for (const double gamma : values.gammas) a.require(gamma > 0, "gamma is out of range");
     if constexpr (Archive::loading) set(values);
   }
 
   double log_tau() const { return log_tau_; }
   const Kernel& kernel() const { return kernel_; }
 
-  double psi() const { return functions_->psi(values_, log_tau_); }
+  double psi() const {
+    if (by_group_) return -std::exp(values_.log_alpha) * std::expm1(by_group_.log_chi());
+    return functions_->psi(values_, log_tau_);
+  }
   double log_nonempty() const { return functions_->log_nonempty(values_); }
 
   double log_kappa(double size) const {
@@ -79,6 +107,7 @@ class Prior {
   double log_tau_ = 0;
   Kernel kernel_{};
   double log_gamma_one_ = 0;
+  GroupTerms by_group_;
 };
 
 }  // namespace mixwood

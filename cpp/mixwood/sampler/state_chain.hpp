@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -76,6 +77,7 @@ class StateChain : public AnyChain {
   // the 1/tau being the factor that those weights leave out.
   std::vector<double> log_ordinates() override {
     const int n = n_rows();
+    if (state_.prior.has_groups()) return log_grouped_ordinates();
     if (n == 1 && latent_size() > 0) return {log_weights(0).back() - state_.prior.log_new()};
     if (n == 1) return {family_->log_alone(0)};
     refuse_weighted();
@@ -93,6 +95,11 @@ class StateChain : public AnyChain {
     return ordinates;
   }
 
+  int group_size() const override {
+    const Prior& prior = state_.prior;
+    return prior.by_group().n_groups() * (prior.has_gamma_per_group() ? 2 : 1);
+  }
+
  protected:
   template <class... More>
   StateChain(std::shared_ptr<F> family, Prior prior, std::span<const std::int32_t> labels,
@@ -103,6 +110,54 @@ class StateChain : public AnyChain {
     parameters_.start(state_.prior, state_.partition, random_);
     if constexpr (LatentFamily<F>)
       if (latent_size() > 0) latents_.emplace(*family_);
+  }
+
+  // The same of rows in groups: log[u_j/((n_j-1) tau_j) * sum of weights] for a row of group j.
+  // Without it, the group of a row that is alone there is a new one: all M components are equally
+  // likely, of which those without rows are Poisson of mean rate chi (chi without that group).
+  std::vector<double> log_grouped_ordinates() {
+    refuse_weighted();
+    if constexpr (LatentFamily<F>)
+      if (latents_) latents_->read_clusters(state_);
+    const GroupTerms& terms = state_.prior.by_group();
+    std::vector<double> ordinates(n_rows());
+    for (int row = 0; row < n_rows(); ++row) {
+      const int j = state_.partition.groups()->of_row(row)[0].group;
+      const double n = state_.partition.groups()->size(j), log_u = values().log_us[j];
+      std::vector<double> weights = weights_of(row);
+      double log_factor = log_u - std::log(n - 1) - softplus(log_u);
+      if (n == 1) {
+        const double log_gamma_j = std::log(terms.gamma(j));
+        const double mean = std::exp(terms.log_component() + terms.gamma(j) * softplus(log_u));
+        int clusters = 0;
+        for (std::size_t a = 0; a + 1 < weights.size(); ++a)
+          clusters += weights[a] > -std::numeric_limits<double>::infinity();
+        const double each = mean_inverse(clusters, mean);
+        for (std::size_t a = 0; a + 1 < weights.size(); ++a) weights[a] -= log_gamma_j;
+        weights.back() +=
+            std::log1p(-clusters * each) - std::log(each) - log_gamma_j - terms.log_component();
+        log_factor = std::log(each);
+      }
+      const double largest = *std::max_element(weights.begin(), weights.end());
+      double sum = 0;
+      for (const double weight : weights) sum += std::exp(weight - largest);
+      ordinates[row] = log_factor + largest + std::log(sum);
+    }
+    return ordinates;
+  }
+
+  // E[1/(K + M)] for M ~ Poisson(mean), K >= 0 (given K + M > 0): the integral of s^(K-1)
+  // e^(-mean (1-s)) over s from 0 to 1, as a series.
+  static double mean_inverse(int K, double mean) {
+    double total = 0, log_p = -mean, covered = 0;
+    for (int m = 0; covered < 1 - 1e-15 && m < 100000; ++m) {
+      const double p = std::exp(log_p);
+      if (K + m > 0) total += p / (K + m);
+      covered += p;
+      log_p += std::log(mean) - std::log(m + 1.0);
+      if (m > mean && p < 1e-17) break;
+    }
+    return K > 0 ? total : total / -std::expm1(-mean);
   }
 
   void refuse_weighted() const {

@@ -28,7 +28,8 @@ struct GuidedState : ClusterState<F, TreePartition> {
 
   GuidedState(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels,
               Tree the_tree)
-      : Base(the_family, the_prior, TreePartition(labels, shape_of(the_tree))),
+      : Base(the_family, the_prior,
+             TreePartition(labels, shape_of(the_tree), the_prior.by_group().groups())),
         tree(std::move(the_tree)) {
     rebuild();
   }
@@ -88,6 +89,13 @@ struct GuidedState : ClusterState<F, TreePartition> {
   }
 
   double log_kappa(double size) { return kappas_(prior, size); }
+
+  // ... of a cluster, by its size or by its groups.
+  double log_kappa_of(int slot) {
+    if (prior.has_groups())
+      return prior.by_group().log_kappa(partition.cluster_groups().of_slot(slot));
+    return log_kappa(partition.size(slot));
+  }
 
   // log P of the rows below a node, whose block is given: the tree knows it at the reference, which
   // a learned base measure and latent parts of rows leave behind.

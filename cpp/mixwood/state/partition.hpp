@@ -36,8 +36,9 @@ RowSums row_sums(const F& family) {
 class Partition : public Slots {
  public:
   // Any integer labels; slots are numbered in order of appearance.
-  explicit Partition(std::span<const std::int32_t> labels, RowSums sums = {})
-      : sums_(std::move(sums)) {
+  explicit Partition(std::span<const std::int32_t> labels, RowSums sums = {},
+                     std::shared_ptr<const RowGroups> groups = nullptr)
+      : Slots(std::move(groups)), sums_(std::move(sums)) {
     assign(labels);
   }
 
@@ -61,7 +62,8 @@ class Partition : public Slots {
 
   void move(int row, int to) {
     add_size(slot_of_row_[row], -sums_.size(row), -sums_.mark(row));
-    add(to, row);
+    add_size(to, sums_.size(row), sums_.mark(row));
+    if (groups() != nullptr) move_groups(slot_of_row_[row], to, groups()->of_row(row));
     slot_of_row_[row] = to;
   }
 
@@ -97,10 +99,14 @@ class Partition : public Slots {
       marked.at(slot_of_row_[row]) += sums_.mark(row);
     }
     check_slots(counted, marked);
+    check_groups(slot_of_row_);
   }
 
  private:
-  void add(int slot, int row) { add_size(slot, sums_.size(row), sums_.mark(row)); }
+  void add(int slot, int row) {
+    add_size(slot, sums_.size(row), sums_.mark(row));
+    add_groups(slot, std::span(&row, 1));
+  }
   double total() const {
     if (sums_.sizes.empty()) return static_cast<double>(slot_of_row_.size());
     return std::accumulate(sums_.sizes.begin(), sums_.sizes.end(), 0.0);

@@ -4,9 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <numeric>
+#include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
+
+#include "mixwood/prior/groups.hpp"
 
 namespace mixwood {
 
@@ -23,6 +28,9 @@ class Slots {
   int marks(int slot) const { return marks_[slot]; }
   int position(int slot) const { return position_[slot]; }
   const std::vector<int>& active() const { return active_; }
+  // Where rows come in groups: which, and how many of each a cluster has.
+  const RowGroups* groups() const { return groups_.get(); }
+  const ClusterGroups& cluster_groups() const { return cluster_groups_; }
 
   // Opens an empty cluster at the end of the list, in a free slot if there is one.
   int open() {
@@ -36,6 +44,7 @@ class Slots {
       slot = free_.back();
       free_.pop_back();
     }
+    if (groups_) cluster_groups_.grow(n_slots());
     position_[slot] = n_clusters();
     active_.push_back(slot);
     return slot;
@@ -52,6 +61,8 @@ class Slots {
   }
 
  protected:
+  explicit Slots(std::shared_ptr<const RowGroups> groups = nullptr) : groups_(std::move(groups)) {}
+
   void clear_slots(int n_rows, double n_points) {
     n_rows_ = n_rows;
     n_points_ = n_points;
@@ -60,15 +71,27 @@ class Slots {
     active_.clear();
     position_.clear();
     free_.clear();
+    if (groups_) cluster_groups_.clear(groups_->n_groups());
   }
 
   void add_size(int slot, double points, int marks) {
     sizes_[slot] += points;
     marks_[slot] += marks;
   }
+  void add_groups(int slot, std::span<const int> rows) {
+    if (!groups_) return;
+    for (const GroupCount& entry : group_sum_(*groups_, rows)) cluster_groups_.add(slot, entry);
+  }
+  void move_groups(int from, int to, std::span<const GroupCount> counts) {
+    for (const GroupCount& entry : counts) {
+      cluster_groups_.take(from, entry);
+      cluster_groups_.add(to, entry);
+    }
+  }
 
   // Renumbers the slots in list order, so that none is free; returns each old slot's new number.
   std::vector<int> renumber_slots() {
+    if (groups_) cluster_groups_.renumber(active_);
     std::vector<int> number = position_;
     std::vector<double> sizes(active_.size());
     std::vector<int> marks(active_.size());
@@ -104,6 +127,10 @@ class Slots {
           seen[slot] = 1;
         }
       for (std::size_t k = 0; k < active_.size(); ++k) position_[active_[k]] = static_cast<int>(k);
+      if (groups_) {
+        cluster_groups_.clear(groups_->n_groups());
+        cluster_groups_.grow(n_slots());
+      }
     }
   }
 
@@ -116,6 +143,19 @@ class Slots {
       if (label < 0) label = next++;
       labels[i] = label;
     }
+  }
+
+  // Debug: likewise, given the slot of each row.
+  void check_groups(const std::vector<int>& slots) const {
+    if (!groups_) return;
+    ClusterGroups counted;
+    counted.clear(groups_->n_groups());
+    counted.grow(n_slots());
+    for (std::size_t row = 0; row < slots.size(); ++row)
+      for (const GroupCount& entry : groups_->of_row(static_cast<int>(row)))
+        counted.add(slots[row], entry);
+    if (counted != cluster_groups_)
+      throw std::logic_error("partition: the groups of a cluster do not match its rows");
   }
 
   // Debug: `counted` are the sizes and marks counted afresh; throws where an invariant does not
@@ -135,6 +175,9 @@ class Slots {
   }
 
  private:
+  std::shared_ptr<const RowGroups> groups_;
+  ClusterGroups cluster_groups_;
+  GroupSum group_sum_;
   int n_rows_ = 0;
   double n_points_ = 0;
   std::vector<double> sizes_;

@@ -49,11 +49,22 @@ struct ClusterState {
 
   // log p(X, Pi, u | the prior's parameters), row constants left out.
   double log_joint() {
+    if (prior.has_groups()) return log_grouped_joint();
     const double n = partition.n_points();
     double total = (n - 1) * prior.values().log_u - prior.psi() - log_gamma(n);
     total -= prior.log_nonempty();
     for (const int slot : partition.active())
       total += prior.log_kappa(partition.size(slot)) + clusters.log_marginal(slot);
+    return total;
+  }
+
+  // The same of rows in groups.
+  double log_grouped_joint() {
+    const GroupTerms& terms = prior.by_group();
+    double total = terms.log_of_u() - prior.psi() - prior.log_nonempty();
+    for (const int slot : partition.active())
+      total +=
+          terms.log_kappa(partition.cluster_groups().of_slot(slot)) + clusters.log_marginal(slot);
     return total;
   }
 
@@ -100,7 +111,9 @@ struct ClusterState {
 template <Family F>
 struct State : ClusterState<F, Partition> {
   State(const F& the_family, Prior the_prior, std::span<const std::int32_t> labels)
-      : ClusterState<F, Partition>(the_family, the_prior, Partition(labels, row_sums(the_family))) {
+      : ClusterState<F, Partition>(
+            the_family, the_prior,
+            Partition(labels, row_sums(the_family), the_prior.by_group().groups())) {
     rebuild();
   }
 

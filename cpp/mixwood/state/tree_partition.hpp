@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <unordered_map>
 #include <vector>
 
 #include "mixwood/archive.hpp"
@@ -21,8 +22,9 @@ class TreePartition : public Slots {
  public:
   static constexpr int mixed = -1;
 
-  TreePartition(std::span<const std::int32_t> labels, std::shared_ptr<const TreeShape> shape)
-      : shape_(std::move(shape)) {
+  TreePartition(std::span<const std::int32_t> labels, std::shared_ptr<const TreeShape> shape,
+                std::shared_ptr<const RowGroups> groups = nullptr)
+      : Slots(std::move(groups)), shape_(std::move(shape)) {
     assign(labels);
   }
 
@@ -53,12 +55,26 @@ class TreePartition : public Slots {
   void leave_tree() {
     between_ = slots_of_rows();
     shape_.reset();
+    groups_of_node_.clear();
     for (auto* links : {&label_, &next_, &previous_}) *links = std::vector<int>();
   }
   void change_tree(std::shared_ptr<const TreeShape> shape) {
     const std::vector<int> slots = std::move(between_);
     shape_ = std::move(shape);
     label_nodes(slots);
+  }
+
+  // Where rows come in groups: how many of each are below a node; good until the next call. Those
+  // of large nodes are kept from the first time that they are asked for.
+  std::span<const GroupCount> groups_below(int node) {
+    const std::span<const int> rows = shape_->rows_below(node);
+    if (rows.size() < many_rows) return group_sum_(*groups(), rows);
+    std::vector<GroupCount>& kept = groups_of_node_[node];
+    if (kept.empty()) {
+      const std::span<const GroupCount> counts = group_sum_(*groups(), rows);
+      kept.assign(counts.begin(), counts.end());
+    }
+    return kept;
   }
 
   // The slot of all rows below, or `mixed`.
@@ -91,7 +107,8 @@ class TreePartition : public Slots {
     }
     std::fill(label_.begin() + node, label_.begin() + shape_->end(node), to);
     add_size(from, -shape_->size[node], -shape_->marks_of(node));
-    add_node(to, node);
+    add_size(to, shape_->size[node], shape_->marks_of(node));
+    if (groups() != nullptr) move_groups(from, to, groups_below(node));
     while (shape_->parent[node] != TreeShape::none && label_[shape_->sibling(node)] == to) {
       unlink(shape_->sibling(node));
       node = shape_->parent[node];
@@ -142,7 +159,10 @@ class TreePartition : public Slots {
   }
 
   // Another tree, without a look at the clusters: to be followed by loading them.
-  void plant(std::shared_ptr<const TreeShape> shape) { shape_ = std::move(shape); }
+  void plant(std::shared_ptr<const TreeShape> shape) {
+    shape_ = std::move(shape);
+    groups_of_node_.clear();
+  }
 
   // Debug: recounts everything and throws where an invariant does not hold.
   void check() const {
@@ -156,6 +176,7 @@ class TreePartition : public Slots {
         marked.at(slot) += shape_->marks_of(node);
       }
     check_slots(counted, marked);
+    check_groups(slots);
     for (int node = 0; node < shape_->n_nodes(); ++node) {
       const auto rows = shape_->rows_below(node);
       const int slot = slots[rows[0]];
@@ -173,7 +194,10 @@ class TreePartition : public Slots {
       throw std::logic_error("tree partition: a piece is not the highest pure node");
   }
 
-  void add_node(int slot, int node) { add_size(slot, shape_->size[node], shape_->marks_of(node)); }
+  void add_node(int slot, int node) {
+    add_size(slot, shape_->size[node], shape_->marks_of(node));
+    if (groups() != nullptr) add_groups(slot, shape_->rows_below(node));
+  }
 
   // Labels and lists from pieces that may be anything.
   void take_pieces(const Reader& a, const std::vector<int>& counts,
@@ -270,7 +294,11 @@ class TreePartition : public Slots {
     if (after != TreeShape::none) previous_[after] = before;
   }
 
+  static constexpr std::size_t many_rows = 64;
+
   std::shared_ptr<const TreeShape> shape_;
+  GroupSum group_sum_;
+  std::unordered_map<int, std::vector<GroupCount>> groups_of_node_;
   std::vector<int> between_;  // slots of the rows, while there is no tree
   std::vector<int> label_;
   std::vector<int> next_, previous_;  // pieces of a slot are a list

@@ -29,6 +29,7 @@ class Selection:
     known: Known | None
     columns: tuple[ColumnChoice, ...] = ()
     named: bool = False
+    groups: Any = None
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -49,7 +50,13 @@ class Selection:
         )
 
 
-def select(loaded: Loaded, columns: list[str], exclude: list[str], label: str | None) -> Selection:
+def select(
+    loaded: Loaded,
+    columns: list[str],
+    exclude: list[str],
+    label: str | None,
+    group: str | None = None,
+) -> Selection:
     """Return the columns to cluster.
 
     Parameters
@@ -61,11 +68,13 @@ def select(loaded: Loaded, columns: list[str], exclude: list[str], label: str | 
         commas; no `columns` means all of them.
     label : str, optional
         The column (or, in an ``.npz`` file, the array) of known labels.
+    group : str, optional
+        The column (or array) of the rows' groups.
     """
     if loaded.values.shape[0] == 1:
         raise InputError(f"{loaded.source} has one row; clustering needs two or more, one per item")
     if loaded.sparse:
-        return _select_sparse(loaded, columns, exclude, label)
+        return _select_sparse(loaded, columns, exclude, label, group)
     table = loaded.values
     names = list(table.columns)
     known = None
@@ -76,6 +85,13 @@ def select(loaded: Loaded, columns: list[str], exclude: list[str], label: str | 
             where = table[name].to_numpy()
             names.remove(name)
         known = _known(label, where)
+    groups = None
+    if group is not None:
+        groups = loaded.others.get(group)
+        if groups is None:
+            [name] = _matching([group], names, loaded.source, "--group", exactly=True)
+            groups = table[name]
+            names.remove(name)
     wanted = _matching(columns, names, loaded.source, "--columns") if columns else names
     unwanted = _matching(exclude, names, loaded.source, "--exclude") if exclude else []
     wanted = [name for name in wanted if name not in unwanted]
@@ -87,16 +103,22 @@ def select(loaded: Loaded, columns: list[str], exclude: list[str], label: str | 
             f"{loaded.source}: no column is left to cluster"
             + "".join(f"; {name!r}: {why}" for name, why in left_out.items())
         )
-    return Selection(table[wanted], None, known, judged, named=bool(columns))
+    return Selection(table[wanted], None, known, judged, named=bool(columns), groups=groups)
 
 
 def _select_sparse(
-    loaded: Loaded, columns: list[str], exclude: list[str], label: str | None
+    loaded: Loaded,
+    columns: list[str],
+    exclude: list[str],
+    label: str | None,
+    group: str | None,
 ) -> Selection:
     if columns or exclude:
         raise InputError(f"{loaded.source} is sparse: --columns and --exclude are for tables")
     if label is not None:
         raise InputError(f"{loaded.source} is sparse and has no column {label!r} of labels")
+    if group is not None:
+        raise InputError(f"{loaded.source} is sparse and has no column {group!r} of groups")
     return Selection(loaded.values, loaded.words, None)
 
 

@@ -44,6 +44,13 @@ def fit(
     label: Annotated[
         str | None, typer.Option(help="A column of known labels, only compared with.")
     ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help="A column of groups (patients, batches, time windows): clusters are shared, their "
+            "shares are each group's own. Needs the prior finite, which is then the default."
+        ),
+    ] = None,
     likelihood: Annotated[
         str | None,
         typer.Option(
@@ -62,13 +69,13 @@ def fit(
         ),
     ] = None,
     prior: Annotated[
-        str,
+        str | None,
         typer.Option(
             callback=lookup(PRIORS, "prior"),
             autocompletion=completion(PRIORS),
-            help=f"One of {', '.join(PRIORS)}.",
+            help=f"One of {', '.join(PRIORS)}; nggp by default.",
         ),
-    ] = "nggp",
+    ] = None,
     sampler: options.Sampler = "tree",
     draws: options.Draws = 1000,
     warmup: options.Warmup = 500,
@@ -143,8 +150,10 @@ def fit(
             loaded = read(file, format_, header, words)
         remarks: list[str] = []
         with warnings_to(remarks.append):
-            selection = select(loaded, columns or [], exclude or [], label)
-            model, values, why = _model(selection, loaded.source, likelihood, scale, prior)
+            selection = select(loaded, columns or [], exclude or [], label, group)
+            wanted = prior or ("NGGP" if group is None else "FiniteMixture")
+            model, values, why = _model(selection, loaded.source, likelihood, scale, wanted)
+            in_groups = _groups(selection, model, loaded.source, group)
         chosen_sampler = getattr(mixwood, sampler)()
         folder = RunFolder(target, quiet)
         store = folder.begin(_about(loaded, why, selection), replace=force)
@@ -166,6 +175,7 @@ def fit(
                 store=store,
                 progress=not quiet,
                 until="agree" if until_agree else None,
+                groups=in_groups,
             ),
             folder,
             OutputOptions(json, quiet, not no_report, labels),
@@ -213,6 +223,19 @@ def _model(
         )
     found.check(values, name=source)  # so that messages name the file
     return mixwood.Mixture(found, getattr(mixwood, prior)()), values, why
+
+
+def _groups(selection: Selection, model: Mixture, source: str, column: str | None) -> Any:
+    """Return the groups of the rows, or raise before a folder is made."""
+    if column is None:
+        return None
+    from mixwood.input.groups import checked_groups
+
+    found = checked_groups(
+        selection.groups, len(selection.values), argument=f"{source}, column {column!r},"
+    )
+    model.prior.for_groups(len(found))  # or it says what is wrong
+    return selection.groups
 
 
 def _about(loaded: Loaded, why: str, selection: Selection) -> About:

@@ -15,6 +15,7 @@ from mixwood._support.labels import label_type
 from mixwood._support.numbers import count
 from mixwood._support.numerics import exponential
 from mixwood.core import bind_family
+from mixwood.input.groups import Groups
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, item_sizes
 from mixwood.model import Mixture
 from mixwood.priors import PriorValues
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from mixwood._support.types import Data, FloatArray, IntArray, Sizes
     from mixwood.core import MoveStatistics
     from mixwood.likelihoods.base import Likelihood, Parameters
+    from mixwood.posterior.groups import GroupMixture
     from mixwood.posterior.predictive_mixture import PredictiveMixture
 
 __all__ = ["Draws"]
@@ -74,6 +76,11 @@ class Draws:
     latents : array of shape (chain, draw, missing entries), optional
         The draws of missing entries, as the core has them; `Posterior.imputed` has them in the
         units of the data.
+    groups : Groups, optional
+        The groups of the items, where they were given.
+    group_values : array of shape (chain, draw, values), optional
+        What the prior has for each group: the log of each ``u_j``, then every ``gamma_j`` if each
+        group has its own. ``u`` is then the sum of all ``u_j``, ``gamma`` the mean.
 
     Examples
     --------
@@ -105,6 +112,8 @@ class Draws:
     bases: FloatArray | None = None
     known: IntArray | None = None
     latents: FloatArray | None = None
+    groups: Groups | None = None
+    group_values: FloatArray | None = None
 
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels)
@@ -142,6 +151,7 @@ class Draws:
                 f"X must have {self.n_items} rows, one per label, got {self.X.shape[0]}"
             )
         self._check_latents()
+        self._check_groups()
         if self.columns is not None:
             object.__setattr__(self, "columns", tuple(self.columns))
             if not all(isinstance(name, str) for name in self.columns):
@@ -165,7 +175,7 @@ class Draws:
         if self.latents is None:
             return
         latents = _read_only(self.latents, np.float64)
-        entries = draw_vectors(self.resolved, self.X).get("latent", 0)
+        entries = draw_vectors(self.model, self.resolved, self.X).get("latent", 0)
         shape = (*self.labels.shape[:2], entries)
         if latents.shape != shape:
             raise ValueError(
@@ -173,6 +183,21 @@ class Draws:
                 f"{latents.shape}"
             )
         object.__setattr__(self, "latents", latents if entries else None)
+
+    def _check_groups(self) -> None:
+        if self.groups is None:
+            object.__setattr__(self, "group_values", None)
+            return
+        if self.groups.codes.shape != (self.n_items,):
+            raise ValueError(f"groups must be of {self.n_items} items")
+        wanted = draw_vectors(self.model, self.resolved, None, self.groups)["groups"]
+        values = _read_only(np.empty(0) if self.group_values is None else self.group_values, float)
+        shape = (*self.labels.shape[:2], wanted)
+        if values.shape != shape:
+            raise ValueError(
+                f"group_values must have shape (chain, draw, values) = {shape}, got {values.shape}"
+            )
+        object.__setattr__(self, "group_values", values)
 
     def _draws(self, values: Any, name: str) -> FloatArray:
         array = _read_only(values, np.float64)
@@ -375,6 +400,7 @@ class Draws:
             parameters={name: values[:, kept] for name, values in self.parameters.items()},
             bases=None if self.bases is None else self.bases[:, kept],
             latents=None if self.latents is None else self.latents[:, kept],
+            group_values=None if self.group_values is None else self.group_values[:, kept],
         )
 
     def family_for(self, purpose: str) -> _core.Family:
@@ -393,8 +419,19 @@ class Draws:
 
         return predictive_mixture(self)
 
+    @cached_property
+    def group_mixture(self) -> GroupMixture:
+        """The same for each group, where items come in groups."""
+        from mixwood.posterior.groups import group_mixture  # which knows draws
+
+        return group_mixture(self)
+
     def __getstate__(self) -> dict[str, Any]:
-        found = ("_family", "mixture")  # compiled, or large: found again where they are needed
+        found = (
+            "_family",
+            "mixture",
+            "group_mixture",
+        )  # compiled, or large: found again where they are needed
         return {name: value for name, value in self.__dict__.items() if name not in found}
 
     def data_for(self, purpose: str) -> Data | WeightedLeaves:
@@ -411,6 +448,8 @@ class Draws:
         clusters = count("cluster", many) if few == many else f"{few:,} to {many:,} clusters"
         if self.known is not None:
             clusters += f", {count('known label', int(np.count_nonzero(self.known >= 0)))}"
+        if self.groups is not None:
+            clusters += f", {count('group', len(self.groups))}"
         return (
             f"<mixwood.{type(self).__name__}: {count('chain', self.n_chains)} x "
             f"{count('draw', self.n_draws)} of {count('item', self.n_items)}; {clusters}; "

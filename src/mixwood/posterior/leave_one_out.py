@@ -47,7 +47,8 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
 
     With known labels the sum is over the clusters where ``i`` may be: all of them if its own label
     is unknown, else those that keep the labels. What is predicted is then the row together with
-    its label.
+    its label. For rows in groups the weights are those of the row's group, as in
+    `mixwood.posterior.groups`.
     """
     from mixwood.core import make_chain
     from mixwood.likelihoods.weighted_leaves import log_constants
@@ -62,7 +63,8 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
     model = replace(posterior.model, likelihood=posterior.resolved)
     at = posterior.core_values()
     # No random number is drawn here.
-    chain = make_chain(model, X, posterior.labels[0, 0], np.random.PCG64(0), Gibbs())
+    codes = None if posterior.groups is None else posterior.groups.codes
+    chain = make_chain(model, X, posterior.labels[0, 0], np.random.PCG64(0), Gibbs(), groups=codes)
     values = np.empty(posterior.labels.shape)
     for k in np.ndindex(posterior.labels.shape[:2]):
         chain.set_state(
@@ -71,6 +73,7 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
             float(at.log_alpha[k]),
             float(at.sigma[k]),
             float(at.theta[k]),
+            None if posterior.group_values is None else np.array(posterior.group_values[k]),
         )
         if posterior.bases is not None and chain.base_size > 0:
             chain.set_base(np.ascontiguousarray(posterior.bases[k]))

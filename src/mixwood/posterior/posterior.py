@@ -255,6 +255,101 @@ class Posterior(PredictingDraws):
         )
         return markers_table(found)
 
+    # --- its groups
+
+    def group_weights(
+        self,
+        level: float = 0.9,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        draws: int = 1000,
+    ) -> Any:
+        """Return the share of each cluster of the point estimate in each group.
+
+        Parameters
+        ----------
+        level : float
+            The probability of the credible intervals, between 0 and 1.
+        loss, min_size, seed
+            Which point estimate, as `point_estimate` takes them; the seed is also that of the
+            shares, which are drawn.
+        draws : int
+            At most this many draws of the partition are used, evenly spread over all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per group and cluster: ``mean``, ``low`` and ``high`` of the share, and
+            ``rows``, how many items of the group are in the cluster of the estimate.
+            ``group_weights()["mean"].unstack()`` has groups by clusters. What is left of 1 belongs
+            to no cluster of the data.
+
+        Notes
+        -----
+        A share is the weight of a component in the group, not the fraction of its rows: groups of
+        few rows have wide intervals, and borrow nothing but the components from the others.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> model = mw.Mixture(prior=mw.FiniteMixture())
+        >>> post = mw.sample(model, X, groups=list("aaabbb"), draws=50, seed=1, progress=False)
+        >>> post.group_weights()["rows"].unstack()
+        cluster  0  1
+        group
+        a        3  0
+        b        0  3
+        """
+        from mixwood.posterior.groups import group_weights, groups_of
+
+        groups_of(self, "group_weights")  # before the estimate, which takes time
+        estimate = self.point_estimate(loss, min_size, seed)
+        return group_weights(self, estimate, level=level, seed=seed, n_draws=draws)
+
+    def compare_groups(
+        self,
+        a: Any,
+        b: Any,
+        level: float = 0.9,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        draws: int = 1000,
+    ) -> Any:
+        """Return which clusters differ in share between two groups.
+
+        Parameters
+        ----------
+        a, b
+            The names of two groups.
+        level, loss, min_size, seed, draws
+            As for `group_weights`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per cluster, those whose difference is most certain first: the mean shares in
+            ``a`` and ``b``, the mean ``difference`` with its interval ``low`` to ``high``, and the
+            ``probability`` that the share in ``a`` is the larger.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> model = mw.Mixture(prior=mw.FiniteMixture())
+        >>> post = mw.sample(model, X, groups=list("aaabbb"), draws=50, seed=1, progress=False)
+        >>> bool(post.compare_groups("a", "b").loc[0, "probability"] > 0.9)
+        True
+        """
+        from mixwood.posterior.groups import compare_groups, groups_of
+
+        groups = groups_of(self, "compare_groups")
+        groups.index(a, "a"), groups.index(b, "b")
+        estimate = self.point_estimate(loss, min_size, seed)
+        return compare_groups(self, estimate, a, b, level=level, seed=seed, n_draws=draws)
+
     # --- pictures
 
     def plot_clusters(
@@ -334,6 +429,58 @@ class Posterior(PredictingDraws):
             self, loss, min_size, seed, ax, density, max_items,
             coordinates=coordinates, names=names, palette=palette,
         )  # fmt: skip
+
+    def plot_groups(
+        self,
+        order: Any = None,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        ax: tuple[Axes, Axes] | None = None,
+        *,
+        names: Any = None,
+        palette: Any = None,
+        draws: int = 1000,
+    ) -> tuple[Axes, Axes]:
+        """Draw the share of each cluster in each group: stacked bars, and a heat map below.
+
+        The shares are the means of `group_weights`. In the heat map a cell is empty where the group
+        has no row in the cluster of the estimate: with time windows as groups, in their order,
+        births and deaths of clusters are where a row of it begins and ends.
+
+        Parameters
+        ----------
+        order : sequence of names, or "similar", optional
+            Which groups to draw, from left to right; or all, those of similar shares next to each
+            other. The groups' own order by default: sorted, or that of a pandas Categorical.
+        loss, min_size, seed, draws
+            As for `group_weights`.
+        ax : pair of matplotlib Axes, optional
+            Where to draw the bars and the heat map; those of a new figure of pyplot by default.
+        names, palette
+            As for `plot_clusters`.
+
+        Returns
+        -------
+        pair of matplotlib Axes
+            That of the bars and that of the heat map.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> from matplotlib.figure import Figure
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> model = mw.Mixture(prior=mw.FiniteMixture())
+        >>> post = mw.sample(model, X, groups=list("aaabbb"), draws=50, seed=1, progress=False)
+        >>> bars, cells = post.plot_groups(order=["b", "a"], ax=tuple(Figure().subplots(2, 1)))
+        >>> [label.get_text() for label in cells.get_xticklabels()]
+        ['b', 'a']
+        """
+        from mixwood.plots import plot_groups
+
+        return plot_groups(
+            self, order, loss, min_size, seed, ax, names=names, palette=palette, draws=draws
+        )
 
     def plot_profile(
         self,

@@ -56,7 +56,7 @@ class PredictingDraws(EstimatedDraws):
 
     # --- new rows
 
-    def log_density(self, X: Any, per_draw: bool = False) -> FloatArray:
+    def log_density(self, X: Any, per_draw: bool = False, *, groups: Any = None) -> FloatArray:
         """Return the log posterior predictive density of new rows, ``log p(x | X)``.
 
         Parameters
@@ -65,7 +65,11 @@ class PredictingDraws(EstimatedDraws):
             New rows, as wide as the data. Missing entries are integrated out where the
             likelihood skips them.
         per_draw : bool
-            Whether to return each draw's part instead of the density itself.
+            Whether to return each draw's part instead of the density itself; not of rows in
+            groups.
+        groups : array of shape (m,), or one name, optional
+            The groups of the new rows, where the data came in groups; of a group not seen before,
+            all components are equally likely. None: a group is as likely as its share of the data.
 
         Returns
         -------
@@ -100,10 +104,17 @@ class PredictingDraws(EstimatedDraws):
         """
         from mixwood.posterior.prediction import log_density, log_density_per_draw
 
-        return log_density_per_draw(self, X) if per_draw else log_density(self, X)
+        return log_density_per_draw(self, X) if per_draw else log_density(self, X, groups)
 
     def predict_proba(
-        self, X: Any, new: bool = False, loss: str = "vi", min_size: int = 1, seed: Any = 0
+        self,
+        X: Any,
+        new: bool = False,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        *,
+        groups: Any = None,
     ) -> FloatArray:
         """Return how probable it is that new rows belong to each cluster of the point estimate.
 
@@ -115,6 +126,8 @@ class PredictingDraws(EstimatedDraws):
             Whether to add a last column: the probability of a new cluster.
         loss, min_size, seed
             Which point estimate, as `point_estimate` takes them.
+        groups : array of shape (m,), or one name, optional
+            The groups of the new rows, as for `log_density`.
 
         Returns
         -------
@@ -146,9 +159,11 @@ class PredictingDraws(EstimatedDraws):
 
         self.data_for("predict_proba")  # before the estimate, which takes time
         estimate = self.point_estimate(loss, min_size, seed)
-        return cluster_probabilities(self, X, estimate, new=new)
+        return cluster_probabilities(self, X, estimate, new=new, groups=groups)
 
-    def predict(self, X: Any, loss: str = "vi", min_size: int = 1, seed: Any = 0) -> IntArray:
+    def predict(
+        self, X: Any, loss: str = "vi", min_size: int = 1, seed: Any = 0, *, groups: Any = None
+    ) -> IntArray:
         """Return the most probable cluster of the point estimate for each new row.
 
         Parameters
@@ -157,13 +172,17 @@ class PredictingDraws(EstimatedDraws):
             New rows, as wide as the data.
         loss, min_size, seed
             Which point estimate, as `point_estimate` takes them.
+        groups : array of shape (m,), or one name, optional
+            The groups of the new rows, as for `log_density`.
 
         Returns
         -------
         int64 array of shape (m,)
             Labels as in the point estimate: 0 to K-1. See `predict_proba`.
         """
-        probabilities = self.predict_proba(X, loss=loss, min_size=min_size, seed=seed)
+        probabilities = self.predict_proba(
+            X, loss=loss, min_size=min_size, seed=seed, groups=groups
+        )
         return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
 
     def sample_predictive(self, size: int, seed: Any = None) -> Data:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,14 @@ from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood._support.threads import in_threads
 from mixwood.core import bind_family
+from mixwood.input.groups import group_codes
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items
 from mixwood.posterior.draws import Draws
 from mixwood.posterior.predictive_mixture import (
     DistinctClusters,
     Portion,
+    PredictiveMixture,
     clusters_at_once,
     draw_weights,
     flat_bases,
@@ -44,17 +46,35 @@ _BASES = 100
 _ROWS_AT_ONCE = 1024
 
 
-def log_density(draws: Draws, X: Any) -> FloatArray:
+def log_density(draws: Draws, X: Any, groups: Any = None) -> FloatArray:
     """Return ``log p(x | X)`` of each new row; see `Posterior.log_density`."""
-    data, family, new_family = _bound(draws, X)
-    sums = _RowSums(new_family, columns=1)
-    for portion in draws.mixture.portions(family):
-        sums.add(portion, np.ones((len(portion.statistics), 1)))
-    return np.asarray(sums.log_totals() + draws.resolved.row_constants(data))
+    data = _checked(draws, X)
+    family = draws.family_for("prediction")
+    values = np.empty(data.shape[0])
+    for rows, mixture in _by_group(draws, groups, data.shape[0]):
+        sums = _RowSums(_new_family(draws, data[rows]), columns=1)
+        for portion in mixture.portions(family):
+            sums.add(portion, np.ones((len(portion.statistics), 1)))
+        values[rows] = sums.log_totals()
+    return np.asarray(values + draws.resolved.row_constants(data))
+
+
+def _by_group(
+    draws: Draws, groups: Any, n: int
+) -> Iterator[tuple[slice | IntArray, PredictiveMixture]]:
+    """Yield which new rows have the same weights, and the mixture with these."""
+    if groups is None:
+        yield slice(None), draws.mixture
+        return
+    if draws.groups is None:
+        raise ValueError("groups must be None: the posterior has no groups")
+    codes = group_codes(groups, n, draws.groups)
+    for code in np.unique(codes):
+        yield np.flatnonzero(codes == code), draws.group_mixture.of(int(code))
 
 
 def cluster_probabilities(
-    draws: Draws, X: Any, estimate: IntArray, *, new: bool = False
+    draws: Draws, X: Any, estimate: IntArray, *, new: bool = False, groups: Any = None
 ) -> FloatArray:
     """Return the probability of each cluster of an estimate; see `Posterior.predict_proba`.
 
@@ -68,14 +88,19 @@ def cluster_probabilities(
         Labels of the items from 0 to K-1.
     new : bool
         Whether a new cluster is possible; it then comes last.
+    groups : array of shape (m,), optional
+        The groups of the new rows.
     """
-    _, family, new_family = _bound(draws, X)
-    mixture = draws.mixture
-    sums = _RowSums(new_family, columns=int(estimate.max()) + 1)
-    for portion in mixture.portions(family):
-        shares = mixture.clusters.shares(estimate, portion.chosen)
-        sums.add(portion if new else replace(portion, new=0.0), shares)
-    proportions = sums.proportions()
+    data = _checked(draws, X)
+    family = draws.family_for("prediction")
+    K = int(estimate.max()) + 1
+    proportions = np.empty((data.shape[0], K + 1))
+    for rows, mixture in _by_group(draws, groups, data.shape[0]):
+        sums = _RowSums(_new_family(draws, data[rows]), columns=K)
+        for portion in mixture.portions(family):
+            shares = mixture.clusters.shares(estimate, portion.chosen)
+            sums.add(portion if new else replace(portion, new=0.0), shares)
+        proportions[rows] = sums.proportions()
     return proportions if new else proportions[:, :-1]
 
 
@@ -136,7 +161,10 @@ def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
 
 def log_density_per_draw(draws: Draws, X: Any) -> FloatArray:
     """Return each draw's part of `log_density`, shape (chain, draw, m)."""
-    data, family, new_family = _bound(draws, X)
+    if draws.groups is not None:
+        raise ValueError("per_draw must be False where rows come in groups")
+    data, family = _checked(draws, X), draws.family_for("prediction")
+    new_family = _new_family(draws, data)
     weights, labels = draw_weights(draws), flat_labels(draws)
     bases = flat_bases(draws)
     values = np.empty((len(labels), new_family.n_rows))
@@ -218,13 +246,15 @@ class _RowSums:
         return np.asarray(self._sums / self._sums.sum(axis=1, keepdims=True))
 
 
-def _bound(draws: Draws, X: Any) -> tuple[Data, _core.Family, _core.Family]:
-    """Return the new rows, checked, and the compiled family over the items and over them."""
+def _checked(draws: Draws, X: Any) -> Data:
+    """Return the new rows, checked."""
     items = draws.data_for("prediction")
-    model = replace(draws.model, likelihood=draws.resolved)
-    X = _own_columns(draws, X)
-    new = draws.resolved.check(X, width=items.shape[1])
-    return new, draws.family_for("prediction"), bind_family(model, new)
+    return draws.resolved.check(_own_columns(draws, X), width=items.shape[1])
+
+
+def _new_family(draws: Draws, rows: Data) -> _core.Family:
+    """Return the compiled family over new rows."""
+    return bind_family(replace(draws.model, likelihood=draws.resolved), rows)
 
 
 def _own_columns(draws: Draws, X: Any) -> Any:

@@ -244,7 +244,12 @@ class PredictiveMixture:
 
 
 def predictive_mixture(draws: Draws) -> PredictiveMixture:
-    """Return the weights of all draws' clusters, normalized over all draws together."""
+    """Return the weights of all draws' clusters, normalized over all draws together.
+
+    Of items in groups, for a row of a random item's group.
+    """
+    if draws.groups is not None:
+        return draws.group_mixture.of_any()
     if draws.resolved.base_size > 0 or draws.latents is not None:
         draws = draws.thinned(max(PREDICTIVE_DRAWS // draws.n_chains, 1))
         return _one_draw_after_the_other(draws)

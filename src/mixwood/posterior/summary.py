@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["diagnostics", "summary"]
 
 #: What the draws were given to keep or to count, in a line each: attributes of the table.
-TOLD = ("weights", "known")
+TOLD = ("weights", "known", "groups")
 
 COLUMNS = ("mean", "sd", "q5", "q95", "ess_bulk", "ess_tail", "r_hat")
 

@@ -158,6 +158,43 @@ class Prior(Settable, ABC):
             values[slot] = start[name] if slot == "alpha" else self.to_core(name, start[name])
         return {"prior": self.kernel, **laws, "start": values}
 
+    def for_groups(self, groups: int) -> Prior:
+        """Return the prior as it is for rows in this many groups, one gamma resolved.
+
+        Raises
+        ------
+        TypeError
+            If the prior has no groups: all but a `mixwood.FiniteMixture`.
+        """
+        del groups
+        raise TypeError(
+            "groups= needs a prior whose components groups share, mw.FiniteMixture(), got "
+            f"{self}: mw.Mixture(likelihood, mw.FiniteMixture())"
+        )
+
+    def draw_in_groups(self, codes: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw a partition of items whose groups are given, labels in order of appearance.
+
+        Raises
+        ------
+        TypeError
+            If the prior has no groups.
+        """
+        del rng
+        self.for_groups(len(codes))  # says why
+        raise NotImplementedError
+
+    def values_per_group(self) -> int:
+        """Return how many numbers a draw has for each group: the log of its u, and its own gamma.
+
+        Examples
+        --------
+        >>> from mixwood import FiniteMixture, hyper
+        >>> FiniteMixture(gamma=hyper.Gamma(1, 1)).values_per_group()
+        1
+        """
+        return 1
+
     @property
     def largest_discount(self) -> float:
         """The largest that ``sigma`` can be: ``kappa(k, u)`` is finite for ``k > sigma`` only.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import exp, expm1, lgamma, log, log1p
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ import numpy as np
 from mixwood import hyper
 from mixwood._support.checks import moderate_number, shown
 from mixwood._support.gamma_draws import log_gamma_draws
+from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.numerics import softplus
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.priors.base import Prior, checked_mass
@@ -22,6 +23,13 @@ __all__ = ["FiniteMixture"]
 
 #: Where gamma may be. Below, ``log u`` runs to millions; beyond, log Gamma functions lose digits.
 BOUNDS = (1e-6, 1e6)
+
+
+class _NotGiven(float):
+    """A gamma that nobody asked for: with groups it is random instead."""
+
+
+_ONE = _NotGiven(1.0)
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,12 @@ class FiniteMixture(Prior):
     gamma : float, hyper.Gamma or hyper.LogNormal
         The weights of the components are Dirichlet(gamma, ..., gamma), 1.0 by default: any
         weights are as likely as any others. Large: all components are about as large. Small: a
-        few have nearly everything. Between 1e-6 and 1e6, also where it is random.
+        few have nearly everything. Between 1e-6 and 1e6, also where it is random. With
+        ``mixwood.sample(..., groups=)`` of several groups, each of which has its own weights, it
+        is ``hyper.LogNormal(0.5, 1.0)`` by default: small where groups differ much.
+    per_group : bool
+        Whether every group has a gamma of its own, drawn from the same hyperprior, rather than
+        one for all. Makes no difference without groups, nor for a gamma that is a number.
 
     Notes
     -----
@@ -58,14 +71,64 @@ class FiniteMixture(Prior):
     """
 
     rate: float | hyper.Gamma = field(default_factory=lambda: hyper.Gamma(1, 1 / 9))
-    gamma: float | hyper.Gamma | hyper.LogNormal = 1.0
+    gamma: float | hyper.Gamma | hyper.LogNormal = _ONE
+    per_group: bool = field(default=False, repr=False)
     kernel: ClassVar[str] = "finite_mixture"
     parameters: ClassVar[tuple[str, ...]] = ("rate", "gamma")
     aliases: ClassVar[tuple[str, ...]] = ("finite", "mfm")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", checked_mass(self.rate, "rate"))
-        object.__setattr__(self, "gamma", _checked_gamma(self.gamma))
+        if not isinstance(self.gamma, _NotGiven):
+            object.__setattr__(self, "gamma", _checked_gamma(self.gamma))
+        if not isinstance(self.per_group, bool):
+            raise TypeError(f"per_group must be True or False, got {shown(self.per_group)}")
+
+    def for_groups(self, groups: int) -> FiniteMixture:
+        """Return the prior as it is for this many groups: a gamma that was not given is random.
+
+        Examples
+        --------
+        >>> FiniteMixture(rate=3.0).for_groups(20)
+        FiniteMixture(rate=3.0, gamma=LogNormal(median=0.5, sd=1.0))
+        >>> FiniteMixture(rate=3.0).for_groups(1)
+        FiniteMixture(rate=3.0, gamma=1.0)
+        """
+        if groups == 1 or not isinstance(self.gamma, _NotGiven):
+            return self
+        return replace(self, gamma=hyper.LogNormal(0.5, 1.0))
+
+    def draw_in_groups(self, codes: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw a partition of items whose groups are given, labels in order of appearance.
+
+        Every group has its own weights over the same components.
+
+        Examples
+        --------
+        >>> prior = FiniteMixture(rate=3.0)
+        >>> prior.draw_in_groups(np.array([0, 0, 1]), np.random.default_rng(1)).shape
+        (3,)
+        """
+        groups = int(codes.max()) + 1
+        gamma = self.for_groups(groups).gamma
+        if isinstance(gamma, float):
+            gammas = np.full(groups, float(gamma))
+        else:
+            drawn = hyper.draw(gamma, BOUNDS, rng, groups if self.per_group else 1)
+            gammas = np.broadcast_to(np.asarray(drawn), groups)
+        log_rate = _draw_log_rate(self.rate, 1, rng)
+        components = int(min(draw_components(np.exp(log_rate), rng)[0], 1e6))
+        labels = np.empty(len(codes), dtype=np.int64)
+        for j in range(groups):
+            own = np.flatnonzero(codes == j)
+            jumps = log_gamma_draws(np.full(components, gammas[j]), rng)
+            weights = np.exp(jumps - jumps.max())
+            labels[own] = rng.choice(components, len(own), p=weights / weights.sum())
+        return in_order_of_appearance(labels)
+
+    def values_per_group(self) -> int:
+        """Return 2 where every group has a gamma of its own, else 1."""
+        return 2 if self.per_group and not isinstance(self.gamma, float) else 1
 
     # --- the core carries gamma as a negative sigma
 
@@ -98,6 +161,8 @@ class FiniteMixture(Prior):
         arguments = super().core_arguments() | {"sigma": None}
         if not isinstance(self.gamma, float):
             arguments["gamma"] = hyper.law(self.gamma, BOUNDS)
+            if self.per_group:
+                arguments["gamma_per_group"] = True
         return arguments
 
     # --- the random measure

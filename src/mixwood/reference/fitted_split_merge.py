@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from math import exp
 
 from mixwood.reference.random import Stream
-from mixwood.reference.split_merge import TwoClusters, drawn
+from mixwood.reference.split_merge import LogOld, TwoClusters, drawn
 
 __all__ = ["SCANS", "FittedClusters"]
 
@@ -26,7 +26,7 @@ SCANS = 4
 class FittedClusters(TwoClusters):
     """Some rows in two clusters that start from what is near the anchors."""
 
-    def launch_near(self, near: Sequence[int | None], sigma: float, stream: Stream) -> None:
+    def launch_near(self, near: Sequence[int | None], log_old: LogOld, stream: Stream) -> None:
         """Put each item on the side it is near, the others in turn by their weights; then scan."""
         self.sides = [-1 if side is None else side for side in near]
         for item, side in zip(self.items, near, strict=True):
@@ -34,9 +34,9 @@ class FittedClusters(TwoClusters):
                 self._add(item, side)
         for place, item in enumerate(self.items):
             if near[place] is None:
-                log_odds = self._log_weight(item, 0, sigma) - self._log_weight(item, 1, sigma)
+                log_odds = self._log_weight(item, 0, log_old) - self._log_weight(item, 1, log_old)
                 to_first = stream.uniform() < 1 / (1 + exp(min(-log_odds, 700.0)))
                 self.sides[place] = 0 if to_first else 1
                 self._add(item, self.sides[place])
         for _ in range(SCANS):
-            self.scan(sigma, drawn(stream))
+            self.scan(log_old, drawn(stream))

@@ -11,8 +11,9 @@ import numpy as np
 from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.model import Mixture
-from mixwood.reference.families import dense, family_of
+from mixwood.reference.families import Family, dense, family_of
 from mixwood.reference.priors import (
+    Parameters,
     log_kappa,
     log_new_weight,
     log_nonempty,
@@ -55,7 +56,7 @@ class GibbsChain:
         subset: int | None = None,
     ) -> None:
         self.model = model
-        self.family = family_of(model.likelihood)
+        self.family = self._make_family()
         self.given = dense(X)
         self.latent_rows = [i for i, row in enumerate(self.given) if self.family.lacks(row)]
         self.X = self.given.copy()  # with what is missing filled in
@@ -65,7 +66,13 @@ class GibbsChain:
         self.subset = subset
         self.order = np.arange(len(self.X))
         self._set_labels(labels)
-        self.parameters = start_parameters(model.prior, self.sizes, self.stream)
+        self.parameters = self._start_parameters()
+
+    def _make_family(self) -> Family[Any]:
+        return family_of(self.model.likelihood)
+
+    def _start_parameters(self) -> Parameters:
+        return start_parameters(self.model.prior, self.sizes, self.stream)
 
     def _set_labels(self, labels: Any) -> None:
         self.assignment = in_order_of_appearance(labels)
@@ -141,13 +148,17 @@ class GibbsChain:
         """Draw missing entries, move ``u`` and the prior's parameters, then the base measure."""
         for i in self.latent_rows:
             self.redraw(i)
-        update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
+        self._update_prior()
         numbers, (rows, columns) = len(self.family.base), self.X.shape
         takes_long = (
             columns >= MANY_WORDS if numbers == 1 else numbers > FEW_NUMBERS and rows >= MANY_ROWS
         )
         if not takes_long or self.stream.uniform() < SHARE_OF_UPDATES:
             self.family.update_base(self.stats, self.stream)
+
+    def _update_prior(self) -> None:
+        """Move ``u`` and the prior's parameters."""
+        update_parameters(self.model.prior, self.parameters, self.sizes, self.stream)
 
     def _rows_to_visit(self) -> IntArray:
         if not self.subset:
@@ -167,10 +178,18 @@ class GibbsChain:
             if size > 0:
                 predictive = family.log_marginal(family.observe(stat, row))
                 predictive -= family.log_marginal(stat)
-                weights[c] = log(size - self.sigma) + predictive
+                weights[c] = self.log_old(size) + predictive
         alone = family.log_marginal(family.observe(family.empty(), row))
-        weights[-1] = log_new_weight(self.model.prior, self.parameters) + alone
+        weights[-1] = self.log_new() + alone
         return weights
+
+    def log_old(self, size: int) -> float:
+        """Return ``log(|c| - sigma)``, what the prior says of a cluster of `size` rows."""
+        return log(size - self.sigma)
+
+    def log_new(self) -> float:
+        """Return ``log(tau kappa(1, u))``, what the prior says of a new cluster."""
+        return log_new_weight(self.model.prior, self.parameters)
 
     def log_known_weights(self, i: int) -> FloatArray:
         """Return the same from what is known of row `i`, whatever its missing entries are."""
@@ -178,9 +197,8 @@ class GibbsChain:
         weights = np.full(len(self.stats) + 1, -inf)
         for c, (size, stat) in enumerate(zip(self.sizes, self.stats, strict=True)):
             if size > 0:
-                weights[c] = log(size - self.sigma) + family.log_known(stat, row)
-        new = log_new_weight(self.model.prior, self.parameters)
-        weights[-1] = new + family.log_known(family.empty(), row)
+                weights[c] = self.log_old(size) + family.log_known(stat, row)
+        weights[-1] = self.log_new() + family.log_known(family.empty(), row)
         return weights
 
     def redraw(self, i: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import exp, log
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,13 @@ from mixwood.reference.gibbs import GibbsChain
 from mixwood.reference.priors import softplus
 from mixwood.reference.random import Stream
 
-__all__ = ["SplitMergeChain", "TwoClusters"]
+__all__ = ["LogOld", "SplitMergeChain", "TwoClusters"]
 
 #: takes an item's place and its log odds of side 0 against side 1, returns a side
 Choose = Callable[[int, float], int]
+
+#: takes the size of a side, returns what the prior says of one more row there
+LogOld = Callable[[int], float]
 
 
 class TwoClusters:
@@ -36,15 +39,15 @@ class TwoClusters:
         self.stats = [family.observe(family.empty(), X[anchor]) for anchor in anchors]
         self.sides: list[int] = []
 
-    def launch(self, scans: int, sigma: float, stream: Stream) -> None:
+    def launch(self, scans: int, log_old: LogOld, stream: Stream) -> None:
         """Toss a coin for each item, then make some scans."""
         for item in self.items:
             self.sides.append(0 if stream.uniform() < 0.5 else 1)
             self._add(item, self.sides[-1])
         for _ in range(scans):
-            self.scan(sigma, drawn(stream))
+            self.scan(log_old, drawn(stream))
 
-    def scan(self, sigma: float, choose: Choose) -> float:
+    def scan(self, log_old: LogOld, choose: Choose) -> float:
         """Visit each item once; return the log probability of drawing what was chosen.
 
         Taken out, an item joins a side with weight ``kappa(k+1, u)/kappa(k, u) P(x | X_A)``,
@@ -53,17 +56,17 @@ class TwoClusters:
         log_q = 0.0
         for place, item in enumerate(self.items):
             self._remove(item, self.sides[place])
-            log_odds = self._log_weight(item, 0, sigma) - self._log_weight(item, 1, sigma)
+            log_odds = self._log_weight(item, 0, log_old) - self._log_weight(item, 1, log_old)
             side = choose(place, log_odds)
             log_q -= softplus(-log_odds if side == 0 else log_odds)
             self.sides[place] = side
             self._add(item, side)
         return log_q
 
-    def _log_weight(self, item: int, side: int, sigma: float) -> float:
+    def _log_weight(self, item: int, side: int, log_old: LogOld) -> float:
         stat = self.stats[side]
         with_it = self.family.log_marginal(self.family.observe(stat, self.X[item]))
-        return log(self.sizes[side] - sigma) + with_it - self.family.log_marginal(stat)
+        return log_old(self.sizes[side]) + with_it - self.family.log_marginal(stat)
 
     def _add(self, item: int, side: int) -> None:
         self.sizes[side] += 1
@@ -122,13 +125,13 @@ class SplitMergeChain(GibbsChain):
         members = np.flatnonzero((self.assignment == a) | (self.assignment == b))
         items = [int(row) for row in members if row not in (i, j)]
         two = TwoClusters(self.family, self.X, (i, j), items)
-        two.launch(self.scans, self.sigma, self.stream)
+        two.launch(self.scans, self.log_old, self.stream)
         if a == b:
-            log_q = two.scan(self.sigma, drawn(self.stream))
+            log_q = two.scan(self.log_old, drawn(self.stream))
             log_ratio = self.log_split_ratio(two, log_q)
         else:
             now = [0 if self.assignment[row] == a else 1 for row in items]
-            log_q = two.scan(self.sigma, replayed(now))
+            log_q = two.scan(self.log_old, replayed(now))
             log_ratio = -self.log_split_ratio(two, log_q)
         if -self.stream.exponential() < log_ratio:
             side_b = [j, *(row for row, side in zip(items, two.sides, strict=True) if side == 1)]

@@ -289,7 +289,7 @@ class TreeChain(BlockChain):
         two = self.fitted_launch(v, i, j)
         now = [0 if self.assignment[row] == a else 1 for row in two.items]
         choose = split_merge.drawn(self.stream) if a == b else split_merge.replayed(now)
-        log_q = two.scan(self.sigma, choose)
+        log_q = two.scan(self.log_old, choose)
         both = self.log_phi(sum(two.sizes), self.family.merge(*two.stats))
         log_ratio = sum(map(self.log_phi, two.sizes, two.stats)) - both - log_q
         if a == b and threshold <= log_ratio:
@@ -310,7 +310,7 @@ class TreeChain(BlockChain):
         left, right = map(set, self._rows_of_children(v))
         two = FittedClusters(self.family, self.X, (i, j), items)
         near = [0 if row in left else 1 if row in right else None for row in items]
-        two.launch_near(near, self.sigma, self.stream)
+        two.launch_near(near, self.log_old, self.stream)
         return two
 
     def _rows_of_children(self, v: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

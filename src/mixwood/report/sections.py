@@ -10,6 +10,7 @@ from mixwood.report import figures
 from mixwood.report.base_words import base_in_words
 from mixwood.report.clusters import clusters_section
 from mixwood.report.digest import SUMMARY_FORMATS
+from mixwood.report.groups import groups_section
 from mixwood.report.overlap_words import overlap_in_words
 from mixwood.report.pieces import WITHOUT_DATA, escaped, paragraph, section, table
 from mixwood.report.rows import rows_section
@@ -36,9 +37,11 @@ def all_sections(
     folder : str, optional
         The run folder as one types it.
     """
+    in_groups = digest.posterior.groups is not None
     return [
         ("answer", "Answer", _answer(digest, folder)),
         ("clusters", "Clusters", clusters_section(digest)),
+        *([("groups", "Groups", groups_section(digest))] if in_groups else []),
         ("rows", "Rows", rows_section(digest)),
         ("pictures", "Number", _pictures(digest)),
         ("hierarchy", "Hierarchy", _hierarchy(digest, tree)),

@@ -141,6 +141,7 @@ def _load(
             family,
             state=saved.state,
             random=saved.random,
+            groups=spec.groups_of_moved,
             threads=threads,
         )
         if chain.iterations != saved.iterations:
@@ -161,7 +162,14 @@ def _start_anew(
     if spec.collapsed is not None and spec.known is not None:
         start = kept_together(start, family, spec.known, spec.collapsed)
     chain = make_chain(
-        spec.explicit, spec.moved, start.labels, stream, spec.sampler, start.family, threads=threads
+        spec.explicit,
+        spec.moved,
+        start.labels,
+        stream,
+        spec.sampler,
+        start.family,
+        groups=spec.groups_of_moved,
+        threads=threads,
     )
     return chain, stream
 

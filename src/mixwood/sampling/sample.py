@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -18,6 +19,7 @@ from mixwood._support.threads import OutOfTimeError, thread_count
 from mixwood._support.types import FloatArray
 from mixwood._support.versions import versions
 from mixwood.core import bind_family
+from mixwood.input.groups import checked_groups
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.dependence import warn_of_left_out
@@ -59,6 +61,7 @@ def sample(
     weights: Any = None,
     known: Any = None,
     until: str | None = None,
+    groups: Any = None,
 ) -> Posterior:
     """Draw partitions of the rows of `X` from their posterior.
 
@@ -111,6 +114,12 @@ def sample(
         With "agree" the chains go on after `draws` until they agree (R-hat at most 1.01 and 100
         effective draws per chain, for every quantity of `Posterior.summary`), have 64 times as many
         draws, or `max_seconds` are over; a warning says so if they do not agree by then.
+    groups : array of shape (n,), optional
+        The group of each row (patient, batch, site, time window): names or numbers. The clusters
+        are shared, their weights are each group's own. Needs the prior `FiniteMixture`, whose
+        ``gamma`` is then random unless it is given, and a sampler that knows of groups: `Tree`,
+        `Gibbs` or `SplitMerge`; not with `WeightedLeaves`. One group means the same as none.
+        Chains start from clusters of all rows pooled.
 
     Returns
     -------
@@ -144,6 +153,8 @@ def sample(
         "thin": whole_number(thin, "thin", at_least=1),
         "chains": whole_number(chains, "chains", at_least=1, at_most=MOST_CHAINS),
     }
+    if groups is not None:
+        _refuse_groups(decided["sampler"], X)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     deadline = None if limit is None else time.monotonic() + limit
     if decided["sampler"].moves_nothing:
@@ -165,6 +176,9 @@ def sample(
         raise
     names = names_in(resolved, X)
     labels = None if known is None else checked_known(known, data.shape[0])
+    in_groups = None if groups is None else checked_groups(groups, data.shape[0])
+    if in_groups is not None:
+        model = replace(model, prior=model.prior.for_groups(len(in_groups)))
     if weights is not None:
         data = _weighted(model.prior, resolved, data, weights)
     # The user may write to the array later, perhaps through a view: the posterior keeps its own.
@@ -177,6 +191,7 @@ def sample(
         data=data,
         names=names,
         known=labels,
+        groups=in_groups,
         init=checked_init(init, data.shape[0]),
         **decided,
     )
@@ -204,6 +219,18 @@ def sample(
         return run_until_agree(store, job, information)
     assert store is not None
     return begin(store, job, information)
+
+
+def _refuse_groups(sampler: Sampler, X: Any) -> None:
+    """Raise if rows in groups are given with what does not go with them."""
+    reason = sampler.why_no_groups
+    if reason is not None:
+        raise TypeError(
+            f"sampler {sampler} does not work with groups=: {reason}. Use mw.Tree(), mw.Gibbs() or "
+            "mw.SplitMerge()"
+        )
+    if isinstance(X, WeightedLeaves):
+        raise ValueError("groups must be None where X is WeightedLeaves, which do not keep them")
 
 
 def _fitted(
@@ -290,6 +317,7 @@ def _in_memory(job: Job, information: RunInformation) -> Posterior:
     arrays = {
         name: np.stack([sink.values[name][:shortest] for sink in sinks]) for name in sinks[0].values
     }
+    group_values = arrays.pop("groups", None)
     return Posterior(
         labels=one_array([sink.labels for sink in sinks])[:, :shortest],
         log_joint=arrays.pop("log_joint"),
@@ -304,6 +332,8 @@ def _in_memory(job: Job, information: RunInformation) -> Posterior:
         settings={**information, "seconds": time.perf_counter() - began},
         columns=spec.names,
         known=spec.known,
+        groups=spec.groups,
+        group_values=group_values,
     )
 
 

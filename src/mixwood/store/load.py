@@ -125,6 +125,7 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
     scalars = {name: np.stack([one[name] for one in values]) for name in values[0]}
     log_joint, log_u = scalars.pop("log_joint"), scalars.pop("log_u")
     bases, latents = scalars.pop("base", None), scalars.pop("latent", None)
+    group_values = scalars.pop("groups", None)
     return Posterior(
         labels,
         log_joint,
@@ -140,6 +141,8 @@ def _posterior(folder: Path, manifest: Manifest, checkpoints: list[Checkpoint | 
         bases,
         manifest.known,
         latents,
+        manifest.groups,
+        group_values,
     )
 
 

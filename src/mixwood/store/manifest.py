@@ -12,6 +12,7 @@ import mixwood
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.types import Data, IntArray
 from mixwood.core import MoveStatistics
+from mixwood.input.groups import Groups
 from mixwood.likelihoods import Likelihood
 from mixwood.likelihoods.known_labels import checked_known
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves
@@ -65,7 +66,7 @@ class Plan(TypedDict):
 
 
 #: What they have in common, by its name in `RunSpec`.
-SHARED = ("chains", "draws", "items", "names", "model", "resolved", "data", "known")
+SHARED = ("chains", "draws", "items", "names", "model", "resolved", "data", "known", "groups")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +85,7 @@ class Manifest:
     resolved: Likelihood
     data: Data | WeightedLeaves | None
     known: IntArray | None = None
+    groups: Groups | None = None
     of_leaves: bool
     settings: RunInformation
     stats: list[dict[str, MoveStatistics]]
@@ -118,6 +120,7 @@ class Manifest:
             resolved=draws.resolved,
             data=draws.X if include_data else None,
             known=draws.known,
+            groups=draws.groups,
             of_leaves=draws.of_leaves,
             settings=draws.settings,
             stats=draws.stats,
@@ -136,7 +139,7 @@ class Manifest:
 
     def open_draws(self, folder: Path) -> DrawArrays:
         """Return the arrays of the draws in the run's folder."""
-        vectors = draw_vectors(self.resolved, self.data)
+        vectors = draw_vectors(self.model, self.resolved, self.data, self.groups)
         shape = self.chains, self.items
         return DrawArrays.open(folder / ARRAYS, self.model.prior, vectors, *shape)
 
@@ -160,6 +163,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         "items": manifest.items,
         "columns": encode(manifest.names, apart, "columns"),
         "known": encode(manifest.known, apart, "known"),
+        "groups": _encoded_groups(manifest.groups, apart),
         **{key: encode(value, apart, key) for key, value in values.items()},
         "plan": None if manifest.plan is None else encode(manifest.plan, apart, "plan"),
         "data": None if X is None else _data_description(X),
@@ -260,6 +264,7 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
         decode(content[key], apart) for key in ("model", "settings", "stats", "columns")
     )
     known = _checked_known(decode(content.get("known"), apart), items)
+    groups = _checked_groups(decode(content.get("groups"), apart), items)
     of_rows, of_leaves = unwrapped(content["resolved"])
     resolved = decode(of_rows, apart)
     if not isinstance(model, Mixture):
@@ -282,6 +287,7 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
         resolved=resolved,
         data=X,
         known=known,
+        groups=groups,
         of_leaves=of_leaves,
         settings=settings,  # type: ignore[arg-type]
         stats=stats,
@@ -290,6 +296,28 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
     if plan is not None:
         manifest.spec()  # or it says what is wrong
     return manifest
+
+
+def _encoded_groups(groups: Groups | None, apart: list[NDArray[Any]]) -> Any:
+    if groups is None:
+        return None
+    names = {"names": list(groups.names), "codes": groups.codes}
+    return encode(names, apart, "groups")
+
+
+def _checked_groups(groups: Any, items: int) -> Groups | None:
+    """Return the groups of a description; most runs have none."""
+    if groups is None:
+        return None
+    if not isinstance(groups, dict) or set(groups) != {"names", "codes"}:
+        raise ValueError(f"groups must have names and codes, got {shown(groups)}")
+    names, codes = tuple(groups["names"]), np.asarray(groups["codes"])
+    if not all(isinstance(name, (str, int, float)) for name in names):
+        raise ValueError(f"groups must have plain names, got {shown(names)}")
+    whole = codes.shape == (items,) and codes.dtype.kind == "i"
+    if not whole or not np.array_equal(np.unique(codes), np.arange(len(names))):
+        raise ValueError(f"groups must be {items} codes of all {len(names)} groups")
+    return Groups(names, codes.astype(np.int64))
 
 
 def _checked_known(known: Any, items: int) -> IntArray | None:

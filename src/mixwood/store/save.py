@@ -25,8 +25,10 @@ def save(
     manifest = Manifest.of_posterior(posterior, include_data=include_data)
     shape = (posterior.n_chains, posterior.n_draws, posterior.n_items)
     scalars = {"log_joint": posterior.log_joint, "log_u": posterior.log_u, **posterior.parameters}
-    vectors = draw_vectors(posterior.resolved, manifest.data)
-    rows = {"base": posterior.bases, "latent": posterior.latents}
+    vectors = draw_vectors(posterior.model, posterior.resolved, manifest.data, posterior.groups)
+    rows = {
+        "base": posterior.bases, "latent": posterior.latents, "groups": posterior.group_values
+    }  # fmt: skip
     scalars |= {name: values for name in vectors if (values := rows[name]) is not None}
     with new_run(path, overwrite) as folder:
         # Labels dominate the size of a run, and most runs have few clusters.

@@ -16,7 +16,15 @@ from mixwood.model import Mixture
 from mixwood.testing.enumeration import ExactPosterior, enumerate_posterior
 from mixwood.testing.parameters import State
 
-__all__ = ["FitTest", "LongChainTest", "goodness_of_fit", "long_chain_test"]
+__all__ = [
+    "FitTest",
+    "LongChainTest",
+    "Run",
+    "chi_square",
+    "goodness_of_fit",
+    "long_chain_test",
+    "total_variation",
+]
 
 #: takes exact starts and a Generator, returns final states in the same form
 Run = Callable[[dict[str, NDArray[Any]], np.random.Generator], State]
@@ -92,7 +100,8 @@ def _pooled_cells(probabilities: FloatArray, least: float) -> tuple[NDArray[np.i
     return np.asarray(cells, dtype=np.int64), count
 
 
-def _chi_square(counts: FloatArray, probabilities: FloatArray) -> float:
+def chi_square(counts: FloatArray, probabilities: FloatArray) -> float:
+    """Return the p-value of counts, cells of expected count below 25 pooled."""
     total = counts.sum()
     cells, number = _pooled_cells(probabilities, 25 / total)
     if number < 2:
@@ -164,12 +173,12 @@ def goodness_of_fit(
     counts = np.bincount(exact.index_of(finals["labels"]), minlength=len(exact.partitions))
     transforms = exact.parameter_cdf(finals)
     return FitTest(
-        p_value=_chi_square(counts.astype(np.float64), exact.probabilities),
+        p_value=chi_square(counts.astype(np.float64), exact.probabilities),
         parameter_p_values={
             name: float(stats.kstest(values, "uniform").pvalue)
             for name, values in transforms.items()
         },
-        total_variation=_total_variation(counts / replicates, exact.probabilities),
+        total_variation=total_variation(counts / replicates, exact.probabilities),
         expected_noise=float(
             np.sum(np.sqrt(exact.probabilities)) / np.sqrt(2 * np.pi * replicates)
         ),
@@ -177,7 +186,8 @@ def goodness_of_fit(
     )
 
 
-def _total_variation(frequencies: FloatArray, probabilities: FloatArray) -> float:
+def total_variation(frequencies: FloatArray, probabilities: FloatArray) -> float:
+    """Return the distance of two laws over the same cells."""
     return float(np.abs(frequencies - probabilities).sum() / 2)
 
 
@@ -253,7 +263,7 @@ def long_chain_test(
     counts = np.bincount(index, minlength=len(cells))
     return LongChainTest(
         p_value=_smallest_p_value(table, expected),
-        total_variation=_total_variation(counts / counts.sum(), exact.probabilities),
+        total_variation=total_variation(counts / counts.sum(), exact.probabilities),
         never_visited=float(exact.probabilities[counts == 0].sum()),
         draws=len(index),
     )

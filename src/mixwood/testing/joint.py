@@ -225,11 +225,13 @@ def _compiled_step(sampler: Any, iterations: int) -> Step:
         from mixwood.samplers import as_sampler
 
         labels = np.asarray(state["labels"], dtype=np.int32)
-        values = [float(state[name]) for name in ("log_u", "log_alpha", "sigma", "theta")]
+        log_u, log_alpha, sigma, theta = (
+            float(state[name]) for name in ("log_u", "log_alpha", "sigma", "theta")
+        )
         one = np.zeros_like(labels)  # what a sampler learns and freezes must not see the state
         chain = make_chain(model, X, one, rng.bit_generator, as_sampler(sampler))
         chain.freeze()
-        chain.set_state(labels, *values)
+        chain.set_state(labels, log_u, log_alpha, sigma, theta)
         chain.set_base(state["base"])
         if "latent" in state:
             chain.set_latent(state["latent"])

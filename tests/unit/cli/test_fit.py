@@ -425,3 +425,30 @@ def test_what_sets_clusters_apart_is_printed_and_in_the_json_object(mixwood, tab
     clusters = json.loads(result.stdout)["clusters"]
     assert [cluster["size"] for cluster in clusters] == [12, 12, 12]
     assert {"column", "how", "effect", "probability"} <= set(clusters[0]["markers"][0])
+
+
+def test_groups_of_a_column(mixwood, trees, quick):
+    trees["site"] = np.arange(len(trees)) % 3
+    trees.to_csv("sites.csv", index=False)
+    result = mixwood("fit", "sites.csv", "--group", "site", *quick, "--json")
+    assert result.exit_code == 0, result.output
+    outcome = json.loads(result.stdout)
+    post = mw.load(outcome["folder"])
+    assert post.groups.names == (0, 1, 2)
+    assert "site" not in post.column_names
+    assert type(post.model.prior).__name__ == "FiniteMixture"
+    assert 'id="groups"' in Path(outcome["report"]).read_text(encoding="utf-8")
+
+
+def test_groups_that_cannot_be(mixwood, trees, quick):
+    trees["site"] = ["a", None] * (len(trees) // 2)
+    trees.to_csv("sites.csv", index=False)
+    for options, message in (
+        (("--group", "nowhere"), "has no column 'nowhere'"),
+        (("--group", "site"), "must have a group for every row"),
+        (("--group", "x", "--prior", "nggp"), "groups= needs a prior"),
+    ):
+        result = mixwood("fit", "sites.csv", *options, *quick)
+        assert result.exit_code != 0
+        assert message in " ".join(result.output.split())
+        assert not Path("sites-run").exists()

@@ -21,12 +21,14 @@ REGISTRIES = {"reference/priors/__init__.py", "testing/parameters/__init__.py"}
 NAMED = {
     "__init__.py": "exports",
     "cli/demo.py": "the model of the demonstration",
+    "cli/fit.py": "the default priors",
     "datasets.py": "the prior from which the data set was simulated",
     "experiments/nips.py": "the model of the paper",
     "experiments/tenk.py": "the model of the paper",
     "experiments/toy.py": "the models of the paper",
     "model.py": "the default prior",
     "sklearn.py": "the default prior",
+    "testing/groups.py": "a prior whose law is divided out again",
     "testing/joint.py": "the prior under which a base measure is tested alone",
     "testing/family_check.py": "the prior under which a family is checked",
 }

@@ -26,7 +26,7 @@ class FiniteMixture(Twin):
     """
 
     def __init__(self, prior: priors.FiniteMixture) -> None:
-        self.rate, self.gamma = prior.rate, prior.gamma
+        self.rate, self.gamma, self.per_group = prior.rate, prior.gamma, prior.per_group
 
     def psi(self, log_u: float, log_alpha: float, sigma: float) -> float:
         return exp(log_alpha) * -expm1(sigma * softplus(log_u))

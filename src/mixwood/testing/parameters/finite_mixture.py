@@ -15,7 +15,7 @@ from mixwood._support.types import FloatArray
 from mixwood.testing.axes import Axis, fixed_axis, gamma_axis, log_normal_axis, log_u_axis
 from mixwood.testing.parameters.base import ParameterLaw, State
 
-__all__ = ["FiniteMixtureLaw"]
+__all__ = ["FiniteMixtureLaw", "gamma_axis_of"]
 
 
 class FiniteMixtureLaw(ParameterLaw):
@@ -23,7 +23,7 @@ class FiniteMixtureLaw(ParameterLaw):
 
     def __init__(self, prior: priors.FiniteMixture, n: int) -> None:
         self.rate = prior.rate
-        gamma = _gamma_axis(prior.gamma)
+        gamma = gamma_axis_of(prior.gamma)
         sigma = Axis(
             gamma.coordinate,
             -gamma.value,
@@ -74,7 +74,8 @@ class FiniteMixtureLaw(ParameterLaw):
         return {"alpha": np.asarray(gammainc(self.rate.shape + clusters, scaled), np.float64)}
 
 
-def _gamma_axis(value: float | hyper.Gamma | hyper.LogNormal) -> Axis:
+def gamma_axis_of(value: float | hyper.Gamma | hyper.LogNormal) -> Axis:
+    """Return the axis of gamma, one point if it is fixed."""
     if isinstance(value, hyper.Gamma):
         return gamma_axis(value)
     return log_normal_axis(value) if isinstance(value, hyper.LogNormal) else fixed_axis(value)
