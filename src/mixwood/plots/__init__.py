@@ -2,6 +2,7 @@
 
 from mixwood.plots.clusters import plot_clusters
 from mixwood.plots.dendrogram import plot_dendrogram
+from mixwood.plots.fit import plot_fit
 from mixwood.plots.n_clusters import plot_n_clusters
 from mixwood.plots.overview import overview
 from mixwood.plots.profile import plot_profile
@@ -12,6 +13,7 @@ __all__ = [
     "overview",
     "plot_clusters",
     "plot_dendrogram",
+    "plot_fit",
     "plot_n_clusters",
     "plot_profile",
     "plot_similarity",
