@@ -40,6 +40,11 @@ class Posterior(PredictingDraws):
     <mixwood.Posterior: 2 chains x 10 draws of 1,300 items; ...; Gaussian, NGGP>
     """
 
+    def _repr_html_(self) -> str:
+        from mixwood.report.notebook import posterior_card
+
+        return posterior_card(self)
+
     def summary(self) -> Any:
         """Return a table of the scalar quantities, one row each.
 
