@@ -54,11 +54,16 @@ def inline_picture(description: str, size: tuple[float, float], draw: Callable[[
 
 
 def _grey(figure: Figure) -> None:
-    """Draw frames, ticks and words in grey."""
+    """Draw frames, ticks, words and black lines in grey."""
+    from matplotlib.colors import to_rgb
+
     for ax in figure.axes:
         for spine in ax.spines.values():
             spine.set_edgecolor(INK)
         ax.tick_params(which="both", color=INK, labelcolor=INK)
+        for line in ax.lines:
+            if to_rgb(line.get_color()) == (0.0, 0.0, 0.0):
+                line.set_color(INK)
         legend = ax.get_legend()
         words = [] if legend is None else [legend.get_title(), *legend.get_texts()]
         for text in (ax.title, ax.xaxis.label, ax.yaxis.label, *words, *ax.texts):

@@ -604,7 +604,14 @@ class Posterior(PredictingDraws):
 
     # --- elsewhere
 
-    def to_arviz(self, log_likelihood: bool = False) -> Any:
+    def to_arviz(
+        self,
+        log_likelihood: bool = False,
+        posterior_predictive: bool = False,
+        rows: Any = None,
+        clusters: Any = None,
+        seed: Any = 0,
+    ) -> Any:
         """Return the draws as ArviZ wants them.
 
         Parameters
@@ -612,17 +619,39 @@ class Posterior(PredictingDraws):
         log_likelihood : bool
             Whether to add the group ``log_likelihood`` that ``arviz.loo`` needs. It costs
             about one Gibbs sweep per draw and keeps one number for each item and draw.
+        posterior_predictive : bool
+            Whether to add the group ``posterior_predictive`` that ``arviz.plot_ppc`` draws: for at
+            most 100 draws per chain, fewer of many rows, each row drawn anew from its cluster.
+        rows : sequence of n names, or a table of n rows, optional
+            What the rows are called, the coordinate ``item``: of a table of pandas its index.
+            Numbers from 0 by default.
+        clusters : True, sequence of str, or dict from int to str, optional
+            Whether to add the coordinate ``cluster``, that of each row in the point estimate, by
+            number or by these names.
+        seed : int, SeedSequence, Generator or None
+            Of the replicates.
 
         Returns
         -------
         arviz.InferenceData or xarray.DataTree
             The former from ArviZ before 1.0, the latter from then on. Group ``posterior``
             has ``n_clusters``, ``log_u`` and the prior's parameters; ``sample_stats`` has
-            ``lp``, which is `log_joint`, and ``labels`` (dimension ``item``).
+            ``lp``, which is `log_joint`, and ``labels`` (dimension ``item``); ``observed_data``,
+            where the data are a table of numbers, has one variable per column, as
+            ``posterior_predictive`` has; of more than 40 columns, one with dimension ``column``.
+            Nothing is copied but what is computed.
+
+        Raises
+        ------
+        MemoryError
+            If there is no memory for the log likelihood: take fewer draws.
         """
         from mixwood.posterior.arviz import to_arviz
 
-        return to_arviz(self, log_likelihood=log_likelihood)
+        return to_arviz(
+            self, log_likelihood=log_likelihood, posterior_predictive=posterior_predictive,
+            rows=rows, clusters=clusters, seed=seed,
+        )  # fmt: skip
 
     def save(
         self, path: str | PathLike[str], include_data: bool = True, overwrite: bool = False
