@@ -179,7 +179,8 @@ class Posterior(PredictingDraws):
             `markers`; and for each column of the data a parameter with the ends of its
             interval, ``low`` and ``high``: ``mean`` and ``sd``, ``rate``, or ``probability``.
             Categorical columns have their ``mode`` and its probability, counts their most
-            distinctive ``words`` and the first one's probability.
+            distinctive ``words`` and the first one's probability. Numbers are rounded to what the
+            intervals leave, three digits of their width; `cluster_parameters` has all digits.
 
         Examples
         --------

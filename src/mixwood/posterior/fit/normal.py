@@ -29,6 +29,8 @@ __all__ = ["FAR", "Normal", "independent_columns"]
 FAR = 3.0
 #: Bends are looked for along this many axes at most.
 _MOST_AXES = 12
+#: The standard deviation of a cluster's sum of fourth moments, over the root of its rows.
+_SHAPE_SD = 24**0.5
 #: Where the density falls to this part of the lower peak, with at least this share of the rows on
 #: either side, they are two humps.
 _VALLEY, _HUMP = 0.9, 0.05
@@ -85,7 +87,7 @@ class Normal(Checked):
         inside = ((w * w).sum(axis=1) < chdtri(w.shape[1], 0.5)).mean()
         low, high = shape.min(), shape.max()
         scores = [*np.log(spread), *fourth.mean(axis=0), *np.cbrt(asymmetry)]
-        scores += [low, np.log(max(high, 0.1)), inside]
+        scores += [low, np.arcsinh(high / _SHAPE_SD), inside]
         far = (np.abs(e) > FAR).mean(axis=0)
         values = [*np.sqrt(spread), *far, *np.sqrt(asymmetry / sizes.sum())]
         values += [*(extreme / np.sqrt(sizes.max()) for extreme in (low, high)), inside]
