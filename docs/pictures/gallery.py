@@ -40,6 +40,18 @@ def write(figure, path):
     Image.open(buffer).convert("RGB").quantize(256).save(path, optimize=True)
 
 
+def why(post, path):
+    """Write what the clusters are like and whether the model fits, and print that in words."""
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    profile, fit = figure.subplots(1, 2, width_ratios=(5, 5))
+    post.plot_profile(ax=profile, max_columns=20, max_clusters=12)
+    post.plot_fit(ax=fit, max_quantities=12)
+    fit.set_title("")  # the page says it
+    write(figure, path)
+    print(post.check_fit().sentence)
+    print(post.markers(3)[["cluster", "column", "how", "effect"]].round(1).to_string(), flush=True)
+
+
 def picture(name):
     """Write the picture of one data set, and print what there is to say."""
     X, truth = read(name)
@@ -53,6 +65,7 @@ def picture(name):
     path = TARGET / f"{name}.png"
     path.parent.mkdir(exist_ok=True)
     write(figure, path)
+    why(post, TARGET / f"{name}_why.png")
     labels = post.point_estimate()
     low, high = np.quantile(post.n_clusters, [0.05, 0.95], method="nearest")
     sizes = np.sort(np.bincount(labels))[::-1]

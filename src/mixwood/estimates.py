@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mixwood._support.cards import bars, card
 from mixwood._support.checks import probability, shown, whole_number
 from mixwood._support.labels import by_size, in_order_of_appearance
 from mixwood._support.numbers import count, memory, number
@@ -255,6 +256,24 @@ class CredibleBall:
             f"<mixwood.CredibleBall: {100 * self.level:.3g}% of the draws within "
             f"{number(self.radius)} {unit} of {count('cluster', int(self.center.max()) + 1)}; "
             f"they have {few:,} to {many:,}>"
+        )
+
+    def _repr_html_(self) -> str:
+        shown = [
+            ("estimate", self.center),
+            ("fewest clusters", self.vertical_upper[0]),
+            ("most clusters", self.vertical_lower[0]),
+            ("furthest", self.horizontal[0]),
+        ]
+        rows = []
+        for name, labels in shown:
+            sizes = np.sort(np.bincount(labels))[::-1].tolist()
+            rows.append((f"{name}: {len(sizes):,}", sizes))
+        unit = "bits of variation of information" if self.loss == "vi" else "of Binder's loss"
+        return card(
+            f"Credible ball: {100 * self.level:.3g}% of the draws",
+            [f"They are within {number(self.radius)} {unit} of the estimate."],
+            picture=bars(rows),
         )
 
 

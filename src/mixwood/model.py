@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from mixwood._support.cards import card
 from mixwood.likelihoods import AutoGaussian, Likelihood
 from mixwood.likelihoods.base import as_likelihood
 from mixwood.priors import NGGP, Prior, as_prior
@@ -44,3 +45,11 @@ class Mixture:
             object.__setattr__(self, "likelihood", AutoGaussian())
         as_likelihood(self.likelihood)
         as_prior(self.prior)
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("clusters are", repr(self.likelihood)),
+            ("their number and sizes", repr(self.prior)),
+        ]
+        name = type(self.likelihood).__name__
+        return card(f"Mixture of {name} clusters, {type(self.prior).__name__} prior", facts=facts)

@@ -37,7 +37,9 @@ CONVENIENCE = {
     ("posterior/component_merging.py", "plots"),
     ("posterior/estimated_draws.py", "store"),
     ("posterior/posterior.py", "plots"),
+    ("posterior/posterior.py", "report"),
     ("posterior/posterior.py", "store"),
+    ("trees/hierarchy.py", "plots"),
     ("trees/hierarchy.py", "posterior"),
     ("trees/node_table.py", "plots"),
 }

@@ -77,6 +77,8 @@ def as_json(digest: Digest, folder: Path, report: Path | None, labels: Path | No
         "adjusted_rand": digest.adjusted_rand,
         "converged": verdict.level == "good",
         "convergence": verdict.level,
+        "fits": None if isinstance(digest.fit, str) else digest.fit.ok,
+        "fit": digest.fit if isinstance(digest.fit, str) else digest.fit.sentence,
         "r_hat": verdict.r_hat,
         "effective_draws": verdict.effective_draws,
         "seconds": posterior.settings.get("seconds"),
@@ -136,6 +138,8 @@ def print_outcome(digest: Digest) -> None:
     if "structure" in posterior.settings:
         typer.echo(f"Structure: {posterior.settings['structure']}.")
     typer.echo(f"{digest.verdict.headline} {digest.verdict.explanation}")
+    if not isinstance(digest.fit, str):
+        typer.echo(digest.fit.sentence)
     _print_table(digest.summary)
 
 

@@ -2,6 +2,7 @@
 
 from mixwood.plots.clusters import plot_clusters
 from mixwood.plots.dendrogram import plot_dendrogram
+from mixwood.plots.fit import plot_fit
 from mixwood.plots.groups import plot_groups
 from mixwood.plots.n_clusters import plot_n_clusters
 from mixwood.plots.overview import overview
@@ -13,6 +14,7 @@ __all__ = [
     "overview",
     "plot_clusters",
     "plot_dendrogram",
+    "plot_fit",
     "plot_groups",
     "plot_n_clusters",
     "plot_profile",

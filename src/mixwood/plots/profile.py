@@ -110,7 +110,7 @@ def draw_profile(ax: Axes, profile: Profile, names: Sequence[str], colours: Sequ
     _name_both(ax, profile, [names[k] for k in profile.clusters], colours)
     _draw_tree(ax, profile)
     bar = ax.get_figure().colorbar(image, ax=ax, pad=0.09, fraction=0.05, aspect=25)  # type: ignore[union-attr]
-    bar.set_label("standard deviations from the mean", fontsize="small")
+    bar.set_label("deviations from the mean", fontsize="small")
     ax.set_title(_title(profile), fontsize="medium")
     return ax
 

@@ -46,7 +46,7 @@ def describe(
     sizes = np.rint(rows).astype(np.int64)
     sure = np.bincount(estimate, draws.item_sizes * certainty(draws, estimate)) / rows
     compared = contrasts(draws, estimate, names, seed=seed, n_draws=min(n_draws, _MOST_DRAWS))
-    table: dict[str, Any] = {"size": sizes, "certainty": sure}
+    table: dict[str, Any] = {"size": sizes, "certainty": sure.round(4)}
     others = [contrast for contrast in compared if contrast.kind != "word"]
     if others:
         found = markers_from(others, len(sizes), _MOST_MARKERS, _SURE)
@@ -90,7 +90,26 @@ def _shown_parameters(parameters: Parameters) -> Parameters:
 def _with_ends(name: str, value: ParameterEstimate, *place: Any) -> dict[str, Any]:
     """Return the mean of a parameter and the ends of its interval, as three columns."""
     ends = {"": value.mean, " low": value.lower, " high": value.upper}
-    return {f"{name}{end}": values[:, *place] for end, values in ends.items()}
+    width = (value.upper - value.lower)[:, *place]
+    return {f"{name}{end}": _rounded(values[:, *place], width) for end, values in ends.items()}
+
+
+def _rounded(values: FloatArray, width: FloatArray) -> FloatArray:
+    """Return values to as many digits as their uncertainty leaves: three of the interval's width.
+
+    Examples
+    --------
+    >>> _rounded(np.array([1234.5678, 0.123456]), np.array([56.7, 0.0123])).tolist()
+    [1234.6, 0.1235]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = 2 - np.floor(np.log10(width))
+    return np.array(
+        [
+            round(float(value), int(digits)) if np.isfinite(digits) else float(value)
+            for value, digits in zip(values, places, strict=True)
+        ]
+    )
 
 
 def _number_columns(value: ParameterEstimate, columns: list[Column], name: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from mixwood._support.types import IntArray
     from mixwood.posterior.cluster_summary import ParameterEstimate
+    from mixwood.posterior.fit.check import FitCheck
 
 __all__ = ["Posterior"]
 
@@ -38,6 +39,11 @@ class Posterior(PredictingDraws):
     ...           progress=False)  # doctest: +ELLIPSIS
     <mixwood.Posterior: 2 chains x 10 draws of 1,300 items; ...; Gaussian, NGGP>
     """
+
+    def _repr_html_(self) -> str:
+        from mixwood.report.notebook import posterior_card
+
+        return posterior_card(self)
 
     def summary(self) -> Any:
         """Return a table of the scalar quantities, one row each.
@@ -173,7 +179,8 @@ class Posterior(PredictingDraws):
             `markers`; and for each column of the data a parameter with the ends of its
             interval, ``low`` and ``high``: ``mean`` and ``sd``, ``rate``, or ``probability``.
             Categorical columns have their ``mode`` and its probability, counts their most
-            distinctive ``words`` and the first one's probability.
+            distinctive ``words`` and the first one's probability. Numbers are rounded to what the
+            intervals leave, three digits of their width; `cluster_parameters` has all digits.
 
         Examples
         --------
@@ -350,7 +357,120 @@ class Posterior(PredictingDraws):
         estimate = self.point_estimate(loss, min_size, seed)
         return compare_groups(self, estimate, a, b, level=level, seed=seed, n_draws=draws)
 
+    # --- does it fit
+
+    def check_fit(
+        self, words: Any = None, loss: str = "vi", min_size: int = 1, seed: Any = 0
+    ) -> FitCheck:
+        """Tell whether the model fits, and if not, what of the data it misses.
+
+        That chains agree says nothing about it: they may agree on clusters that are none. The
+        rows of each cluster are compared with replicates, which the model itself draws. Of normal
+        columns: spread, tails and lopsidedness, bent clusters, clusters that look like two, the
+        share of rows in the dense half, and ties; of counts: the variance over the mean, and zeros;
+        of words: how they repeat; and wherever columns are taken for independent, whether they go
+        together within clusters.
+
+        Parameters
+        ----------
+        words : sequence of str, optional
+            Names of the columns; `column_names` by default.
+        loss, min_size, seed
+            Which point estimate, as `point_estimate` takes them: by its numbers clusters are
+            named. The seed is also that of the replicates.
+
+        Returns
+        -------
+        FitCheck
+            ``ok``, ``sentence``, ``probability`` and ``table``.
+
+        Raises
+        ------
+        ValueError
+            If the data are weighted leaves, or rows with weights.
+        TypeError
+            If the likelihood, a family of the user's, cannot draw rows.
+
+        Notes
+        -----
+        Given the partition and the parameters of a draw, each row is drawn anew from its cluster,
+        and the largest of all standardized quantities of the data is ranked among those of the
+        replicates. Under the model the rank is uniform, however many quantities there are: a right
+        model fails at most about one time in twenty. Of at most 2,000 rows, so that what is missed
+        is large enough to be seen; missing entries are drawn.
+
+        Normal clusters are put together as a reader sees them first, for a mixture of normals can
+        cover every shape: a narrow cluster inside a wide one, rows on their own around a cluster,
+        and chains of three or more long ones that overlap count as one. A cluster that is drawn as
+        several since the data are *really* such a mixture is then called misfit, too.
+
+        Ties are no matter of chance: columns are called tied where two rows of one cluster are
+        equal with a probability of at least 2%.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mixwood as mw
+        >>> rng = np.random.default_rng(1)
+        >>> X = rng.normal(size=(200, 2))
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, seed=1, progress=False)
+        >>> post.check_fit().sentence
+        'The model fits: the rows of each cluster look as it expects.'
+        >>> X = rng.standard_t(2, size=(200, 1))
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, seed=1, progress=False)
+        >>> post.check_fit().misses
+        ('tails',)
+        """
+        from mixwood.posterior.describe import column_names
+        from mixwood.posterior.fit.check import check_fit
+
+        names = column_names(self, words)
+        return check_fit(self, self.point_estimate(loss, min_size, seed), names, seed)
+
     # --- pictures
+
+    def plot_fit(
+        self,
+        words: Any = None,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        ax: Axes | None = None,
+        *,
+        max_quantities: int = 15,
+    ) -> Axes:
+        """Draw whether the model fits: how far quantities of the data are from expected ones.
+
+        One line per quantity of `check_fit`, the oddest first: where it is, in standard deviations
+        of replicated data, which lie between the dotted lines in 19 of 20 sets, all quantities
+        together. Filled marks are what the model misses; the sentence is the title.
+
+        Parameters
+        ----------
+        words, loss, min_size, seed
+            As `check_fit` takes them.
+        ax : matplotlib Axes, optional
+            Where to draw; those of a new figure of pyplot by default.
+        max_quantities : int
+            At most this many are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> from matplotlib.figure import Figure
+        >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
+        >>> post = mw.sample(mw.Mixture(), X, draws=20, chains=1, seed=1, progress=False)
+        >>> post.plot_fit(ax=Figure().add_subplot()).get_xlabel()
+        'standard deviations from what the model expects'
+        """
+        from mixwood.plots import plot_fit
+
+        fit = self.check_fit(words, loss, min_size, seed)
+        return plot_fit(fit, ax, max_quantities=max_quantities)
 
     def plot_clusters(
         self,
@@ -632,7 +752,14 @@ class Posterior(PredictingDraws):
 
     # --- elsewhere
 
-    def to_arviz(self, log_likelihood: bool = False) -> Any:
+    def to_arviz(
+        self,
+        log_likelihood: bool = False,
+        posterior_predictive: bool = False,
+        rows: Any = None,
+        clusters: Any = None,
+        seed: Any = 0,
+    ) -> Any:
         """Return the draws as ArviZ wants them.
 
         Parameters
@@ -640,17 +767,39 @@ class Posterior(PredictingDraws):
         log_likelihood : bool
             Whether to add the group ``log_likelihood`` that ``arviz.loo`` needs. It costs
             about one Gibbs sweep per draw and keeps one number for each item and draw.
+        posterior_predictive : bool
+            Whether to add the group ``posterior_predictive`` that ``arviz.plot_ppc`` draws: for at
+            most 100 draws per chain, fewer of many rows, each row drawn anew from its cluster.
+        rows : sequence of n names, or a table of n rows, optional
+            What the rows are called, the coordinate ``item``: of a table of pandas its index.
+            Numbers from 0 by default.
+        clusters : True, sequence of str, or dict from int to str, optional
+            Whether to add the coordinate ``cluster``, that of each row in the point estimate, by
+            number or by these names.
+        seed : int, SeedSequence, Generator or None
+            Of the replicates.
 
         Returns
         -------
         arviz.InferenceData or xarray.DataTree
             The former from ArviZ before 1.0, the latter from then on. Group ``posterior``
             has ``n_clusters``, ``log_u`` and the prior's parameters; ``sample_stats`` has
-            ``lp``, which is `log_joint`, and ``labels`` (dimension ``item``).
+            ``lp``, which is `log_joint`, and ``labels`` (dimension ``item``); ``observed_data``,
+            where the data are a table of numbers, has one variable per column, as
+            ``posterior_predictive`` has; of more than 40 columns, one with dimension ``column``.
+            Nothing is copied but what is computed.
+
+        Raises
+        ------
+        MemoryError
+            If there is no memory for the log likelihood: take fewer draws.
         """
         from mixwood.posterior.arviz import to_arviz
 
-        return to_arviz(self, log_likelihood=log_likelihood)
+        return to_arviz(
+            self, log_likelihood=log_likelihood, posterior_predictive=posterior_predictive,
+            rows=rows, clusters=clusters, seed=seed,
+        )  # fmt: skip
 
     def save(
         self, path: str | PathLike[str], include_data: bool = True, overwrite: bool = False

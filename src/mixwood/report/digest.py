@@ -24,6 +24,7 @@ from mixwood.report.labels import labels_csv
 
 if TYPE_CHECKING:
     from mixwood._support.types import FloatArray, IntArray
+    from mixwood.posterior.fit.check import FitCheck
     from mixwood.posterior.posterior import Posterior
 
 __all__ = ["SUMMARY_FORMATS", "Digest"]
@@ -117,6 +118,14 @@ class Digest:
     def verdict(self) -> Verdict:
         """Whether the chains have converged."""
         return judge(self.posterior, self.summary)
+
+    @cached_property
+    def fit(self) -> FitCheck | str:
+        """Whether the model fits, or why that cannot be told."""
+        try:
+            return self.thinned.check_fit(self.about.words)
+        except (ValueError, TypeError) as error:  # no data, leaves, a family that draws no rows
+            return str(error)
 
     @cached_property
     def headline(self) -> Headline:

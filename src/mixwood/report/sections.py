@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mixwood._support.numbers import chance, duration, number
+from mixwood.plots import plot_fit
 from mixwood.report import figures
 from mixwood.report.base_words import base_in_words
 from mixwood.report.clusters import clusters_section
@@ -43,6 +44,7 @@ def all_sections(
         ("clusters", "Clusters", clusters_section(digest)),
         *([("groups", "Groups", groups_section(digest))] if in_groups else []),
         ("rows", "Rows", rows_section(digest)),
+        ("fit", "Fit", _fit(digest)),
         ("pictures", "Number", _pictures(digest)),
         ("hierarchy", "Hierarchy", _hierarchy(digest, tree)),
         ("chains", "Chains", _chains(digest)),
@@ -57,7 +59,7 @@ def _answer(digest: Digest, folder: str | None) -> str:
         f'<p class="answer">{escaped(said.leads)}, with probability '
         f"<strong>{escaped(chance(said.probability))}</strong>.</p>",
         *(paragraph(sentence) for sentence in said.details),
-        _verdicts(_convergence(digest, folder)),
+        _verdicts(_convergence(digest, folder), _fit_verdict(digest)),
         paragraph(
             "The table and the pictures show the estimate: the single partition that stands best "
             "for all draws, with the least expected variation of information."
@@ -102,6 +104,51 @@ def _convergence(digest: Digest, folder: str | None) -> str:
     return (
         f'<div class="verdict {verdict.level}" id="convergence">{paragraph(verdict.headline)}'
         f"{paragraph(verdict.explanation)}{paragraph(numbers, 'soft')}{advice}</div>"
+    )
+
+
+def _fit_verdict(digest: Digest) -> str:
+    """Return whether the model fits: what chains that agree do not tell."""
+    fit = digest.fit
+    if isinstance(fit, str):
+        level, said = "unknown", ["Whether the model fits cannot be told.", f"{fit}."]
+    elif fit.ok:
+        level, said = "good", fit.sentence.split(": ", 1)
+        said = [f"{said[0]}.", f"{said[-1][0].upper()}{said[-1][1:]}"]
+    else:
+        level, said = "fair", ["The model does not fit everywhere.", fit.sentence]
+    link = (
+        "" if isinstance(fit, str) else '<p class="soft"><a href="#fit">What was compared</a></p>'
+    )
+    return (
+        f'<div class="verdict {level}" id="fit-verdict">{"".join(map(paragraph, said))}{link}</div>'
+    )
+
+
+_FIT_HELP = (
+    "Rows were drawn anew from their clusters, again and again, and compared with the data. "
+    "Marks are where the data are; of 20 sets of such rows, 19 are between the dotted lines with "
+    "all quantities. In brackets, what is expected."
+)
+
+
+def _fit(digest: Digest) -> str:
+    fit = digest.fit
+    if isinstance(fit, str):
+        return section("fit", "Does the model fit?", paragraph(f"{fit}."))
+    if len(fit.table) == 0:
+        return section("fit", "Does the model fit?", paragraph(fit.sentence))
+    rows = min(len(fit.table), 15)
+    return section(
+        "fit",
+        "Does the model fit?",
+        paragraph(fit.sentence),
+        paragraph(_FIT_HELP, "soft"),
+        figures.drawn(
+            "The data against what the model expects",
+            (8, 1.6 + 0.26 * rows),
+            lambda ax: plot_fit(fit, ax),
+        ),
     )
 
 

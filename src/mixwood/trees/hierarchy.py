@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mixwood._support.cards import card
 from mixwood._support.checks import finite_number, shown, whole_number
 from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.numbers import count
@@ -182,6 +183,28 @@ class Hierarchy:
             f"{self.log_evidence_bound:,.2f}; {type(self.model.likelihood).__name__}, "
             f"{type(self.model.prior).__name__}>"
         )
+
+    def _repr_html_(self) -> str:
+        from mixwood.plots.inline import inline_picture
+
+        leaves = "" if self.n_leaves == self.n_items else f", {self.n_leaves:,} leaves"
+        facts = [
+            ("log evidence bound", f"{self.log_evidence_bound:,.2f}"),
+            (
+                "model",
+                f"{type(self.model.likelihood).__name__}, {type(self.model.prior).__name__}",
+            ),
+        ]
+        picture = ""
+        if self.n_leaves > 1:
+            picture = inline_picture(
+                "The tree", (6.4, 3.0), lambda ax: self.plot(ax=ax, leaves=min(self.n_leaves, 40))
+            )
+        return card(
+            f"Hierarchy: {count('row', self.n_items)}{leaves}, "
+            f"{count('cluster', self.n_clusters)}",
+            facts=facts, picture=picture,
+        )  # fmt: skip
 
     # --- what to make of it
 

@@ -46,7 +46,7 @@ def test_the_container_is_that_of_the_installed_arviz(make_posterior):
 def test_groups_and_values(make_posterior, prior):
     posterior = make_posterior(prior=prior)
     container = posterior.to_arviz()
-    assert groups_of(container) == {"posterior", "sample_stats"}
+    assert groups_of(container) == {"posterior", "sample_stats", "observed_data"}
     draws = container["posterior"]
     assert set(draws.data_vars) == {"n_clusters", "log_u", *prior.parameters, "width", "nu"}
     for name in draws.data_vars:
@@ -84,6 +84,26 @@ def test_log_likelihood_needs_the_data(make_posterior):
     posterior = dataclasses.replace(make_posterior(), X=None)
     with pytest.raises(ValueError, match="needs the data X"):
         posterior.to_arviz(log_likelihood=True)
+
+
+def test_data_and_names_of_rows_and_clusters(make_posterior):
+    posterior = make_posterior(draws=4)
+    names = [f"row {k}" for k in range(posterior.n_items)]
+    container = posterior.to_arviz(rows=names, clusters={0: "large"})
+    observed = container["observed_data"]
+    for j, column in enumerate(posterior.column_names):
+        np.testing.assert_array_equal(observed[column].values, posterior.X[:, j])
+        assert np.shares_memory(observed[column].values, posterior.X)
+    assert observed["item"].values.tolist() == names
+    estimate = posterior.point_estimate()
+    assert ((observed["cluster"].values == "large") == (estimate == 0)).all()
+    stats = container["sample_stats"]
+    assert np.shares_memory(stats["labels"].values, posterior.labels)
+    assert stats["labels"].sel(item="row 3").shape == (2, 4)
+    with pytest.raises(ValueError, match="rows must be 12 names"):
+        posterior.to_arviz(rows=["a"])
+    with pytest.raises(ValueError, match="clusters must be names of the"):
+        posterior.to_arviz(clusters={99: "none"})
 
 
 # --- the log likelihood: these need the compiled core ----------------------------------
@@ -223,3 +243,80 @@ def test_leave_one_out_is_exact(prior):
         loo = import_arviz().loo(container, pointwise=True)
     pointwise = loo.loo_i if hasattr(loo, "loo_i") else loo.elpd_i  # the older and the newer name
     np.testing.assert_allclose(np.ravel(pointwise), exact, atol=0.02)
+
+
+def two_groups(likelihood, columns=2):
+    import mixwood as mw
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, columns)) + np.repeat([0.0, 8.0], 30)[:, None]
+    return mw.sample(mw.Mixture(likelihood), X, draws=120, chains=2, seed=1, progress=False)
+
+
+def test_replicates_look_like_the_data_and_keep_their_clusters():
+    posterior = two_groups(Gaussian())
+    container = posterior.to_arviz(posterior_predictive=True)
+    replicates = container["posterior_predictive"]["column 1"]
+    assert replicates.dims == ("chain", "draw", "item")
+    assert replicates.shape == (2, 100, 60)
+    assert set(replicates["draw"].values) <= set(range(120))
+    groups = posterior.X[:, 1].reshape(2, 30)
+    drawn = replicates.values.reshape(200, 2, 30)
+    np.testing.assert_allclose(drawn.mean(axis=(0, 2)), groups.mean(axis=1), atol=0.2)
+    np.testing.assert_allclose(drawn.std(axis=(0, 2)), groups.std(axis=1), rtol=0.25)
+    same = posterior.to_arviz(posterior_predictive=True)["posterior_predictive"]["column 1"]
+    np.testing.assert_array_equal(same.values, replicates.values)
+
+
+def test_many_columns_are_one_variable():
+    container = two_groups(mw_diagonal(), 41).to_arviz(posterior_predictive=True)
+    assert container["observed_data"]["X"].dims == ("item", "column")
+    replicates = container["posterior_predictive"]["X"]
+    assert replicates.dims == ("chain", "draw", "item", "column")
+    assert replicates["column"].values[40] == "column 40"
+
+
+def mw_diagonal():
+    from mixwood.likelihoods import DiagonalGaussian
+
+    return DiagonalGaussian(scale="data")
+
+
+def test_arviz_compares_and_draws_replicates():
+    """`loo`, `compare` and `plot_ppc` (in the newer ArviZ, `plot_ppc_dist`) read the container."""
+    full, spherical = two_groups(Gaussian()), two_groups(mw_diagonal())
+    arviz = import_arviz()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of large Pareto k; and matplotlib's of a backend
+        models = {
+            "full": full.to_arviz(log_likelihood=True, posterior_predictive=True),
+            "diagonal": spherical.to_arviz(log_likelihood=True),
+        }
+        loo = arviz.loo(models["full"])
+        assert np.isfinite(loo.elpd_loo if hasattr(loo, "elpd_loo") else loo.elpd)
+        assert set(arviz.compare(models).index) == {"full", "diagonal"}
+        named = vars(arviz)
+        if "plot_ppc" in named:
+            axes = arviz.plot_ppc(models["full"], num_pp_samples=5, show=False)
+            assert len(np.ravel(axes)) == 2
+        else:
+            arviz.plot_ppc_dist(models["full"], num_samples=5, backend="matplotlib")
+
+
+def test_a_log_likelihood_for_which_there_is_no_memory_is_refused(make_posterior, monkeypatch):
+    from mixwood.posterior import arviz
+
+    monkeypatch.setattr(arviz, "fits", lambda _needed: False)
+    with pytest.raises(MemoryError, match="thinned"):
+        make_posterior().to_arviz(log_likelihood=True)
+
+
+def test_sparse_counts_have_no_observed_data_and_are_refused_as_replicates():
+    import mixwood as mw
+
+    X = np.random.default_rng(0).poisson(1.0, (12, 5))
+    model = mw.Mixture(mw.Multinomial())
+    posterior = mw.sample(model, X, draws=5, chains=1, seed=1, progress=False)
+    assert "observed_data" not in groups_of(posterior.to_arviz())
+    with pytest.raises(ValueError, match="sparse counts"):
+        posterior.to_arviz(posterior_predictive=True)

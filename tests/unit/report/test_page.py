@@ -137,11 +137,20 @@ def test_weights_and_known_labels_are_told(three_classes, without_pictures):
 
 def test_every_part_is_there_and_is_linked(page):
     sections = [attributes["id"] for attributes in page.all("section")]
-    assert sections == ["answer", "clusters", "rows", "pictures", "hierarchy", "chains", "run"]
+    assert sections == [
+        "answer",
+        "clusters",
+        "rows",
+        "fit",
+        "pictures",
+        "hierarchy",
+        "chains",
+        "run",
+    ]
     links = [attributes["href"] for attributes in page.all("a") if "download" not in attributes]
     assert set(sections) <= {link[1:] for link in links}
     assert all(link[1:] in sections for link in links)
-    assert len(page.all("img")) == 5
+    assert len(page.all("img")) == 6
     assert all(image["alt"] for image in page.all("img"))
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -176,7 +185,7 @@ def test_the_names_of_others_are_only_text(three_classes):
     assert page.text.count("<script>alert(1)</script>") >= 6
     assert len(page.all("script")) == 2
     assert "onerror" not in {key for _, attributes in page.elements for key in attributes}
-    assert len(page.all("img")) == 5
+    assert len(page.all("img")) == 6
 
 
 def test_names_of_rows_are_only_text_too(posterior, without_pictures):
@@ -192,7 +201,7 @@ def test_pictures_have_a_version_for_dark_screens(text):
         r'srcset="data:image/png;base64,([^"]+)"><img src="data:image/png;base64,([^"]+)"',
         text,
     )
-    assert len(pairs) == 5
+    assert len(pairs) == 6
     for one, other in pairs:
         dark, light = (np.asarray(Image.open(BytesIO(base64.b64decode(p)))) for p in (one, other))
         assert dark.shape == light.shape

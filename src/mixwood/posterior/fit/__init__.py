@@ -1,0 +1,1 @@
+"""Whether the model fits: data against replicates of them, draw by draw."""

@@ -1,0 +1,185 @@
+"""Clusters as a reader sees them, before their fit is checked: pieces of one group put together.
+
+A mixture covers what is not normal by several clusters: heavy tails by a wide cluster around a
+narrow one, or by rows on their own; a crescent by a chain of pieces. Piece by piece all is well,
+and a check would find nothing. So clusters of a draw are put together first:
+
+- two without a gap between them, such as a narrow one inside a wide one. Along the ridge of two
+  normal densities (Ray and Lindsay 2005), which passes through all their modes, the density must
+  fall to less than 90% of the lower peak, or there is no gap;
+- three or more in a chain: neighbours that overlap (the density between falls to 30% at most), and
+  that are longer towards each other than across;
+- rows in clusters too small to be groups go to the nearest group, if they are in its surroundings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from mixwood._support.types import FloatArray, IntArray
+
+__all__ = ["MOST_COLUMNS", "groups_of", "ridge_fall"]
+
+#: In more columns clusters are left as they are: normal ones have gaps there.
+MOST_COLUMNS = 50
+#: How many clusters at most, the largest ones, are compared with each other.
+_MOST_CLUSTERS = 40
+#: Above these the density between two clusters has no gap, and two clusters are neighbours.
+_NO_GAP, _NEIGHBOURS = 0.9, 0.3
+#: How much larger the variance towards neighbours is than that across, in pieces of a chain.
+_LONG = 1.5
+#: The fewest clusters that make a chain: two may well be two that touch.
+_CHAIN = 3
+
+
+def groups_of(
+    X: FloatArray, labels: IntArray, mean: FloatArray, covariance: FloatArray, least: int
+) -> tuple[IntArray, list[IntArray]]:
+    """Return labels of the groups that clusters form, from 0 without gaps, and those in chains.
+
+    A chain is told by the clusters in it.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    labels : int array of shape (n,)
+        The clusters of a draw.
+    mean, covariance : arrays of shape (K, d) and (K, d, d)
+        Theirs.
+    least : int
+        Clusters of fewer rows are no groups.
+
+    Examples
+    --------
+    A narrow cluster inside a wide one, and a third far away:
+
+    >>> X = np.array([[0.0], [0.1], [-3.0], [3.0], [50.0], [50.1]])
+    >>> mean = np.array([[0.0], [0.0], [50.0]])
+    >>> labels, variances = np.array([0, 0, 1, 1, 2, 2]), np.array([1.0, 9.0, 1.0])[:, None, None]
+    >>> groups_of(X, labels, mean, variances, 2)
+    (array([0, 0, 0, 0, 1, 1]), [])
+    """
+    sizes = np.bincount(labels)
+    large = np.flatnonzero(sizes >= least)
+    if len(large) == 0:
+        return labels, []
+    group = np.arange(len(sizes))
+    compared = large[np.argsort(-sizes[large], kind="stable")[:_MOST_CLUSTERS]]
+    pairs, chains = _links(X, sizes, mean, covariance, compared)
+    for first, *others in (*pairs, *chains):
+        for other in others:
+            group[group == group[other]] = group[first]
+    found = group[labels]
+    odd = np.flatnonzero(sizes[labels] < least)
+    if len(odd):
+        near, distance = _nearest(X[odd], mean[large], covariance[large])
+        # the squared radius within which a normal has all but one of thousand rows, twice as far
+        inside = distance <= 4 * _far(X.shape[1])
+        found[odd[inside]] = group[large[near[inside]]]
+    return np.asarray(np.unique(found, return_inverse=True)[1]), chains
+
+
+def _far(columns: int) -> float:
+    from scipy.special import chdtri
+
+    return float(chdtri(columns, 0.001))
+
+
+def _nearest(
+    X: FloatArray, mean: FloatArray, covariance: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """Return the nearest cluster of each row, and the squared distance in its units."""
+    best, place = np.full(len(X), np.inf), np.zeros(len(X), dtype=np.int64)
+    for k, precision in enumerate(np.linalg.inv(covariance)):
+        apart = X - mean[k]
+        distance = np.einsum("ni,ij,nj->n", apart, precision, apart)
+        place[distance < best] = k
+        best = np.minimum(best, distance)
+    return place, best
+
+
+def _links(
+    X: FloatArray, sizes: IntArray, mean: FloatArray, covariance: FloatArray, compared: IntArray
+) -> tuple[list[IntArray], list[IntArray]]:
+    """Return the clusters to put together: pairs, and chains."""
+    first, second = np.triu_indices(len(compared), 1)
+    a, b = compared[first], compared[second]
+    apart = mean[b] - mean[a]
+    # Beyond this no normals are neighbours, whatever their sizes: their ridge has a deep gap.
+    within = _squares(apart, covariance[a] + covariance[b]) < 16
+    a, b, apart = a[within], b[within], apart[within]
+    if len(a) == 0:
+        return [], []
+    fall = ridge_fall(sizes[a], mean[a], covariance[a], sizes[b], mean[b], covariance[b])
+    pairs = [*np.column_stack([a, b])[fall >= _NO_GAP]]
+    chains = []
+    if X.shape[1] > 1:
+        near = fall >= _NEIGHBOURS
+        unit = np.maximum(X.std(axis=0), 1e-300)
+        scaled = covariance / np.outer(unit, unit)
+        towards = apart[near] / unit
+        lengths = [np.log(_lengths(towards, scaled[side[near]])) for side in (a, b)]
+        for chain in _components(a[near], b[near]):
+            inside = np.isin(a[near], chain)
+            long = np.mean([length[inside] for length in lengths]) >= np.log(_LONG)
+            if len(chain) >= _CHAIN and long:
+                chains.append(np.array(chain))
+    return pairs, chains
+
+
+def _squares(apart: FloatArray, covariance: FloatArray) -> FloatArray:
+    return np.asarray((apart * np.linalg.solve(covariance, apart[..., None])[..., 0]).sum(axis=-1))
+
+
+def _lengths(apart: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Return the variance along each direction over the mean of those across."""
+    direction = apart / np.maximum(np.linalg.norm(apart, axis=1), 1e-300)[:, None]
+    along = np.einsum("ni,nij,nj->n", direction, covariance, direction)
+    across = (np.trace(covariance, axis1=1, axis2=2) - along) / (covariance.shape[1] - 1)
+    return np.asarray(along / np.maximum(across, 1e-300))
+
+
+def ridge_fall(
+    size_a: IntArray, mean_a: FloatArray, covariance_a: FloatArray,
+    size_b: IntArray, mean_b: FloatArray, covariance_b: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Return how far the density of pairs of normals falls between them: 1 if not at all.
+
+    With precisions A and B, the ridge is ``x(t) = C(t)^-1 ((1-t) A m_a + t B m_b)`` where
+    ``C(t) = (1-t) A + t B``, t from 0 to 1. The fall is the least ratio of the density on it to the
+    lower of the highest points on both sides.
+
+    Examples
+    --------
+    >>> m, one = np.array([[0.0]]), np.ones((1, 1, 1))
+    >>> ridge_fall(1, m, one, 1, m + 2, one).round(2), ridge_fall(1, m, one, 1, m + 3, one).round(2)
+    (array([1.]), array([0.64]))
+    """
+    steps = np.linspace(0, 1, 33)[:, None, None]
+    A, B = np.linalg.inv(covariance_a), np.linalg.inv(covariance_b)
+    towards = (1 - steps) * (A @ mean_a[..., None])[..., 0] + steps * (B @ mean_b[..., None])[
+        ..., 0
+    ]
+    both = (1 - steps[..., None]) * A + steps[..., None] * B
+    x = np.linalg.solve(both, towards[..., None])[..., 0]
+    log_f = [
+        np.log(size) + 0.5 * np.linalg.slogdet(P)[1]
+        - 0.5 * np.einsum("tni,nij,tnj->tn", x - mean, P, x - mean)
+        for size, mean, P in ((size_a, mean_a, A), (size_b, mean_b, B))
+    ]  # fmt: skip
+    density = np.logaddexp(*log_f)
+    before = np.maximum.accumulate(density)
+    after = np.maximum.accumulate(density[::-1])[::-1]
+    return np.asarray(np.exp((density - np.minimum(before, after)).min(axis=0)))
+
+
+def _components(a: IntArray, b: IntArray) -> list[list[int]]:
+    """Return the connected parts of a graph with these edges."""
+    place = {int(node): int(node) for node in (*a, *b)}
+    for i, j in zip(a, b, strict=True):
+        old, new = place[int(j)], place[int(i)]
+        place = {node: new if at == old else at for node, at in place.items()}
+    return [[node for node, at in place.items() if at == one] for one in sorted({*place.values()})]

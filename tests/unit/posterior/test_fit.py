@@ -1,0 +1,233 @@
+"""Whether a model fits: right models pass, and what wrong ones miss is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas
+import pytest
+
+import mixwood as mw
+from mixwood.posterior.fit.groups import groups_of, ridge_fall
+
+OPTIONS = {"draws": 40, "warmup": 60, "chains": 2, "progress": False}
+
+
+def draws_with(likelihood, X, labels, draws=5):
+    """Return draws that all have the same clusters: only parameters are uncertain."""
+    likelihood, X = likelihood.fitted_to(X)
+    labels = np.tile(labels, (1, draws, 1)).astype(np.int32)
+    zeros = np.zeros((1, draws))
+    model = mw.Mixture(likelihood, mw.DirichletProcess(alpha=1.0))
+    bases = np.tile(likelihood.start_base(), (1, draws, 1))
+    return mw.Posterior(labels, zeros, zeros, {}, model, likelihood, X, bases=bases)
+
+
+def three_groups(rng, noise):
+    centers = np.array([[0.0, 0.0], [12.0, 0.0], [0.0, 12.0]])
+    return np.repeat(centers, 150, axis=0) + noise((450, 2))
+
+
+def moons(rng, n=200):
+    a, b = rng.uniform(0, np.pi, (2, n))
+    upper = np.column_stack([np.cos(a), np.sin(a)])
+    lower = np.column_stack([1 - np.cos(b), 0.5 - np.sin(b)])
+    return np.vstack([upper, lower]) + rng.normal(0, 0.08, (2 * n, 2))
+
+
+def test_a_right_model_passes_at_its_rate():
+    """Of 24 sets from the model itself 1.2 are expected to fail; 5 would in one of 100 tests."""
+    failed = 0
+    for seed in range(24):
+        rng = np.random.default_rng([seed, 22])
+        X = np.repeat([[0.0, 0.0], [6.0, 3.0]], 60, axis=0) + rng.normal(size=(120, 2))
+        post = draws_with(mw.Gaussian(scale="data"), X, np.repeat([0, 1], 60))
+        failed += not post.check_fit(seed=seed).ok
+    assert failed <= 4
+
+
+def test_right_clusters_found_by_a_run_fit():
+    rng = np.random.default_rng(1)
+    post = mw.sample(
+        mw.Mixture(), three_groups(rng, lambda s: rng.normal(size=s)), seed=1, **OPTIONS
+    )
+    fit = post.check_fit()
+    assert fit.ok
+    assert fit.misses == ()
+    assert fit.sentence.startswith("The model fits")
+    assert not fit.table["missed"].any()
+    assert 0.05 <= fit.probability <= 1
+
+
+def test_heavy_tails_are_named_though_small_clusters_cover_them():
+    rng = np.random.default_rng(2)
+    X = three_groups(rng, lambda s: rng.standard_t(4, s))
+    post = mw.sample(mw.Mixture(), pandas.DataFrame(X, columns=["a", "b"]), seed=1, **OPTIONS)
+    assert post.n_clusters.max() > 3
+    fit = post.check_fit()
+    assert not fit.ok
+    assert fit.misses[0] == "tails"
+    assert "the tails of" in fit.sentence
+    assert "heavier" in fit.sentence
+    worst = fit.table.iloc[0]
+    assert worst["quantity"] == "tails"
+    assert worst["column"] in ("a", "b")
+    assert worst["observed"] > worst["high"] > worst["expected"]
+
+
+def test_crescents_are_named_with_the_clusters_that_cover_them():
+    post = mw.sample(mw.Mixture(), moons(np.random.default_rng(3)), seed=1, **OPTIONS)
+    fit = post.check_fit()
+    assert not fit.ok
+    assert fit.misses == ("pieces",)
+    assert "run into each other" in fit.sentence
+    assert "bent" in fit.sentence
+
+
+@pytest.mark.parametrize("small", [150, 60])
+def test_a_missed_pair_of_clusters_is_named(small):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 2))
+    X[:small] += (4.0, 0.0)
+    X[300:] += (0.0, 15.0)
+    fit = draws_with(mw.Gaussian(scale="data"), X, np.repeat([0, 1], [300, 100])).check_fit()
+    assert not fit.ok
+    assert fit.sentence == "The model misses that cluster 0 looks like two groups."
+
+
+def test_ties_are_named_where_rounding_is_coarse_and_only_there():
+    rng = np.random.default_rng(5)
+    X = three_groups(rng, lambda s: rng.normal(size=s))
+    labels = np.repeat([0, 1, 2], 150)
+    coarse = np.column_stack([np.round(X[:, 0], 1), X[:, 1].round(3)])
+    fit = draws_with(mw.Gaussian(scale="data"), coarse, labels).check_fit()
+    assert fit.misses == ("ties",)
+    assert "the ties of column 0:" in fit.sentence
+    assert fit.table.set_index(["quantity", "column"])["missed"].sum() == 1
+
+
+def test_spread_and_dependence_that_the_likelihood_has_not():
+    rng = np.random.default_rng(6)
+    labels = np.repeat([0, 1], 150)
+    X = rng.normal(size=(300, 3)) * [1, 1, 4] + labels[:, None] * [8.0, 8.0, 30.0]
+    fit = draws_with(mw.SphericalGaussian(scale="data"), X, labels).check_fit()
+    spread = fit.table[fit.table["quantity"] == "spread"].set_index("column")
+    assert spread["missed"].all()
+    assert spread["observed"]["column 0"] < 0.7 < 1.3 < spread["observed"]["column 2"]
+    X[:, 1] += X[:, 0]
+    fit = draws_with(mw.DiagonalGaussian(scale="data"), X, labels).check_fit()
+    assert fit.misses[0] == "dependence"
+    assert "column 0 and column 1 go together" in fit.sentence
+    assert draws_with(mw.Gaussian(scale="data"), X, labels).check_fit().ok
+
+
+def two_kinds(rng, n=150):
+    return np.repeat([0, 1], n), np.repeat([[3.0, 10.0], [12.0, 2.0]], n, axis=0)
+
+
+def test_counts_that_vary_too_much_are_named():
+    rng = np.random.default_rng(7)
+    labels, rate = two_kinds(rng)
+    right = draws_with(mw.Poisson(shape=1.0), rng.poisson(rate), labels)
+    assert right.check_fit().ok
+    over = rate * [[1.0, 0.0]] * rng.gamma(3, 1 / 3, (300, 1)) + rate * [[0.0, 1.0]]
+    fit = draws_with(mw.Poisson(shape=1.0), rng.poisson(over), labels).check_fit()
+    assert fit.misses[0] == "dispersion"
+    assert "the spread of column 0 within clusters" in fit.sentence
+    zeros = rng.poisson(rate) * (rng.random((300, 2)) > [0.0, 0.15])
+    fit = draws_with(mw.Poisson(shape=1.0), zeros, labels).check_fit()
+    assert "column 1" in fit.sentence
+
+
+@pytest.mark.parametrize("likelihood", [mw.Bernoulli(1.0, 1.0), mw.Categorical(beta=1.0)])
+def test_dependence_of_categories_is_named(likelihood):
+    rng = np.random.default_rng(8)
+    labels = np.repeat([0, 1], 150)
+    X = (rng.random((300, 4)) < np.where(labels, 0.8, 0.3)[:, None]).astype(np.float64)
+    assert draws_with(likelihood, X, labels).check_fit().ok
+    X[:, 2] = np.where(rng.random(300) < 0.5, X[:, 0], X[:, 2])
+    fit = draws_with(likelihood, X, labels).check_fit()
+    assert fit.misses == ("dependence",)
+    assert "column 0 and column 2 go together" in fit.sentence
+
+
+def test_words_that_repeat_are_named():
+    rng = np.random.default_rng(9)
+    labels = np.repeat([0, 1], 40)
+    topics = rng.dirichlet(np.full(30, 0.5), 2)
+    right = np.array([rng.multinomial(40, topics[k]) for k in labels])
+    assert draws_with(mw.Multinomial(beta=0.5), right, labels).check_fit().ok
+    bursty = np.array([rng.multinomial(40, rng.dirichlet(20 * topics[k] + 1e-3)) for k in labels])
+    fit = draws_with(mw.Multinomial(beta=0.5), bursty, labels).check_fit()
+    assert fit.misses == ("repeats",)
+
+
+def test_tables_of_mixed_type_and_missing_entries():
+    rng = np.random.default_rng(10)
+    labels = np.repeat([0, 1], 100)
+    frame = pandas.DataFrame({"a": rng.normal(8.0 * labels), "b": rng.normal(size=200)})
+    frame["n"] = rng.poisson(3.0 + 5 * labels)
+    frame.loc[::9, "a"] = np.nan
+    frame.loc[::7, "b"] = np.nan
+    model = mw.Mixture(mw.Product({("a", "b"): mw.Gaussian(), "n": mw.Poisson()}))
+    assert mw.sample(model, frame, seed=1, **OPTIONS).check_fit().ok
+    plain = frame[["a", "b"]]
+    for likelihood in (mw.Gaussian(), mw.DiagonalGaussian()):
+        assert mw.sample(mw.Mixture(likelihood), plain, seed=1, **OPTIONS).check_fit().ok
+
+
+def test_columns_left_out_and_few_rows():
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(100, 2))
+    X = np.column_stack([X, X.sum(axis=1), np.ones(100)])
+    with pytest.warns(UserWarning, match="left out"):
+        post = mw.sample(mw.Mixture(), X, seed=1, **OPTIONS)
+    assert set(post.check_fit().table["column"]) <= {"", "column 0", "column 1", "column 2"}
+    assert mw.sample(mw.Mixture(), [[0.0]], seed=1, **OPTIONS).check_fit().ok
+
+
+def test_one_column_of_categories_has_nothing_to_check():
+    fit = draws_with(mw.Categorical(beta=1.0), np.arange(20)[:, None] % 2, np.zeros(20)).check_fit()
+    assert fit.ok
+    assert len(fit.table) == 0
+    assert "nothing" in fit.sentence
+
+
+def test_what_cannot_be_checked_is_refused():
+    X = np.random.default_rng(12).normal(size=(20, 1))
+    weighted = mw.sample(mw.Mixture(), X, weights=np.full(20, 2), seed=1, **OPTIONS)
+    with pytest.raises(ValueError, match="weighted leaves, and rows with weights="):
+        weighted.check_fit()
+
+
+def test_the_same_seed_gives_the_same_answer_and_units_do_not_matter():
+    X = moons(np.random.default_rng(13), 60)
+    model = mw.Mixture(mw.Gaussian(scale="data"))
+    post = mw.sample(model, X, seed=1, **OPTIONS)
+    assert post.check_fit().table.equals(post.check_fit().table)
+    other = mw.sample(model, 1000 * X + 7, seed=1, **OPTIONS)
+    np.testing.assert_allclose(
+        post.check_fit().table["score"], other.check_fit().table["score"], atol=1e-3
+    )
+
+
+def test_the_ridge_of_two_normals_falls_as_their_density_does():
+    zero, one = np.zeros((1, 1)), np.ones((1, 1, 1))
+    for apart in (2.5, 3.0, 4.0):
+        x = np.linspace(0, apart, 1001)
+        density = np.exp(-0.5 * x**2) + np.exp(-0.5 * (x - apart) ** 2)
+        fall = ridge_fall(1, zero, one, 1, zero + apart, one)
+        np.testing.assert_allclose(fall, density.min() / density.max(), atol=0.005)
+
+
+@pytest.mark.parametrize(("thickness", "groups"), [(0.3, 1), (1.0, 4)])
+def test_pieces_of_an_arc_are_put_together_and_round_neighbours_are_not(thickness, groups):
+    angles = np.array([0.0, 0.55, 1.1, 1.65])
+    out = np.column_stack([np.cos(angles), np.sin(angles)])
+    along = np.column_stack([-out[:, 1], out[:, 0]])
+    shape = along[:, :, None] * along[:, None] + thickness**2 * out[:, :, None] * out[:, None]
+    labels = np.repeat(np.arange(4), 50)
+    noise = np.random.default_rng(14).normal(size=(200, 2))
+    X = 5 * out[labels] + np.einsum("nij,nj->ni", np.linalg.cholesky(shape)[labels], noise)
+    found, chains = groups_of(X, labels, 5 * out, shape, 2)
+    assert found.max() + 1 == groups
+    assert len(chains) == (groups == 1)
