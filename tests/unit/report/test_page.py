@@ -121,7 +121,7 @@ def test_the_learned_base_is_told_in_words(page, three_classes, without_pictures
     assert left_open.settings["structure"][1:] in open_page.text
     assert f"{type(left_open.resolved).__name__}, chosen by AutoGaussian()" in open_page.text
     fixed = Page(render(fitted(three_classes, mw.Gaussian(scale="data"), "fixed"), About("x")))
-    assert "within clusters" not in fixed.text
+    assert "the variance that is within clusters" not in fixed.text
     assert "their variances differ" not in fixed.text
 
 
