@@ -51,7 +51,7 @@ class GroupedDraws(DescribedDraws):
         >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
         >>> model = mw.Mixture(prior=mw.FiniteMixture())
         >>> post = mw.sample(model, X, groups=list("aaabbb"), draws=50, seed=1, progress=False)
-        >>> post.group_weights()["rows"].unstack()
+        >>> post.group_weights()["rows"].unstack()  # doctest: +NORMALIZE_WHITESPACE
         cluster  0  1
         group
         a        3  0
