@@ -209,13 +209,12 @@ def test_same_draws(assert_same_draws, kind, prior, seed):
 
 # --- the compiled samplers
 
-FAMILIES = dict(zip([*SAMPLERS, "gibbs "], cycle(CASES), strict=False))
 
-
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_every_sampler_is_exact(sampler, seed):
-    """Each with another family, which has its turn."""
-    likelihood, X = CASES[FAMILIES[sampler]]
+@pytest.mark.parametrize(("family", "sampler"), list(zip(CASES, cycle(SAMPLERS))))
+def test_every_family_and_every_sampler_is_exact(family, sampler, seed):
+    """Each once, or twice, in turn."""
+    assert len(CASES) >= len(SAMPLERS)
+    likelihood, X = CASES[family]
     prior = FIXED if sampler in ("splits", "leaves") else OWN if sampler == "tree" else RANDOM
     result = goodness_of_fit_of_groups(
         mw.Mixture(likelihood, prior), X, GROUPS, SAMPLERS[sampler], replicates=8000, seed=seed

@@ -18,7 +18,7 @@ from mixwood.plots.style import QUIET_COLOUR, axes_or_new, sample_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["plot_clusters"]
 
@@ -33,7 +33,7 @@ _CONTOURS = (0.99, 0.9, 0.5)
 
 
 def plot_clusters(
-    posterior: Posterior,
+    posterior: GroupedDraws,
     loss: str = "vi",
     min_size: int = 1,
     seed: Any = 0,
@@ -83,14 +83,14 @@ def plot_clusters(
     return ax
 
 
-def _title(posterior: Posterior, plane: Plane, marked: Marked) -> str:
+def _title(posterior: GroupedDraws, plane: Plane, marked: Marked) -> str:
     number = count("cluster", len(marked.sizes))
     share = float(np.average(~marked.sure, weights=plane.sizes))
     unsure = "" if marked.sure.all() else f"; hollow: {percent(share)} unsure"
     return f"{_items_drawn(posterior, plane)}, {number}{unsure}"
 
 
-def _items_drawn(posterior: Posterior, plane: Plane) -> str:
+def _items_drawn(posterior: GroupedDraws, plane: Plane) -> str:
     """Return how many there are in the picture: "1,300 items", "900 rows in 40 leaves"."""
     if not posterior.of_leaves:
         return count("item", len(plane.points), of=posterior.n_items)
@@ -150,7 +150,9 @@ def _areas(sizes: Sizes) -> FloatArray:
     return np.asarray(np.maximum(sizes * scale, 1.0))
 
 
-def _draw_line(ax: Axes, posterior: Posterior, plane: Plane, marked: Marked, density: bool) -> None:
+def _draw_line(
+    ax: Axes, posterior: GroupedDraws, plane: Plane, marked: Marked, density: bool
+) -> None:
     """Draw a histogram of stacked clusters, the density, and below them one mark per item."""
     values = plane.points[:, 0]
     edges = _bin_edges(values)
@@ -184,7 +186,7 @@ def _bin_edges(values: FloatArray) -> FloatArray:
     return np.linspace(values.min(), values.max(), min(max(wanted, 20), 100) + 1)
 
 
-def _draw_contours(ax: Axes, posterior: Posterior, plane: Plane) -> None:
+def _draw_contours(ax: Axes, posterior: GroupedDraws, plane: Plane) -> None:
     """Draw where the predictive density is at the 1st, 10th and 50th percentile of the items."""
     few = _few_draws(posterior)
     across, up = _grid(plane.points[:, 0], 90), _grid(plane.points[:, 1], 90)
@@ -202,6 +204,6 @@ def _grid(values: FloatArray, count: int) -> FloatArray:
     return np.linspace(values.min() - margin, values.max() + margin, count)
 
 
-def _few_draws(posterior: Posterior) -> Posterior:
+def _few_draws(posterior: GroupedDraws) -> GroupedDraws:
     """Return a posterior with some of the draws, evenly from all chains."""
     return posterior.thinned(max(1, _DENSITY_DRAWS // posterior.n_chains))

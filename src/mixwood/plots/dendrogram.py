@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["plot_dendrogram"]
 
 
 def plot_dendrogram(
-    posterior: Posterior,
+    posterior: GroupedDraws,
     loss: str = "vi",
     min_size: int = 1,
     seed: Any = 0,

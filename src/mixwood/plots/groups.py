@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mixwood._support.types import FloatArray, IntArray
     from mixwood.input.groups import Groups
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["plot_groups"]
 
@@ -24,7 +24,7 @@ _MOST_NAMED, _MOST_NUMBERS = 60, 160
 
 
 def plot_groups(
-    posterior: Posterior,
+    posterior: GroupedDraws,
     order: Any = None,
     loss: str = "vi",
     min_size: int = 1,

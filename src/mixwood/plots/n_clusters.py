@@ -12,7 +12,7 @@ from mixwood.plots.style import COLOURS, axes_or_new, legend_above, plain_ticks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["plot_n_clusters"]
 
@@ -20,7 +20,7 @@ __all__ = ["plot_n_clusters"]
 _MOST_BARS = 60
 
 
-def plot_n_clusters(posterior: Posterior, ax: Axes | None = None, min_size: int = 1) -> Axes:
+def plot_n_clusters(posterior: GroupedDraws, ax: Axes | None = None, min_size: int = 1) -> Axes:
     """Draw the posterior of the number of clusters; see `Posterior.plot_n_clusters`."""
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 

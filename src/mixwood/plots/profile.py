@@ -18,7 +18,7 @@ from mixwood.posterior.describe import column_names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["Profile", "draw_profile", "plot_profile", "profile_of", "profile_size"]
 
@@ -59,7 +59,7 @@ class Profile(NamedTuple):
 
 
 def plot_profile(
-    posterior: Posterior,
+    posterior: GroupedDraws,
     words: Any = None,
     loss: str = "vi",
     min_size: int = 1,

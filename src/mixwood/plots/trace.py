@@ -12,7 +12,7 @@ from mixwood.plots.style import axes_or_new, colour, legend_above, plain_ticks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["plot_trace"]
 
@@ -28,7 +28,7 @@ _TITLES = {
 }
 
 
-def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = None) -> Axes:
+def plot_trace(posterior: GroupedDraws, name: str = "log_joint", ax: Axes | None = None) -> Axes:
     """Draw one line per chain; see `Posterior.plot_trace`."""
     from matplotlib.ticker import MaxNLocator
 
@@ -55,7 +55,7 @@ def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = 
     return ax
 
 
-def _values(posterior: Posterior, name: Any) -> Any:
+def _values(posterior: GroupedDraws, name: Any) -> Any:
     random = posterior.model.prior.random_parameters
     learned = posterior.base_scalars()
     known = ["n_clusters", "log_joint", "log_u", *random, *learned]

@@ -100,7 +100,7 @@ def mean_inverse(clusters: IntArray, mean: FloatArray) -> FloatArray:
     Examples
     --------
     >>> mean_inverse(np.array([1, 4]), np.array([1e-12, 2.0])).round(4)
-    array([1.    , 0.1754])
+    array([1.    , 0.1758])
     """
     from numpy.polynomial.legendre import leggauss
 
