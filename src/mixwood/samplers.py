@@ -10,10 +10,12 @@ from mixwood._support.checks import shown, whole_number
 
 __all__ = ["SAMPLERS", "Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "Tree", "as_sampler"]
 
-#: From and to how many rows `Tree` makes two passes in an iteration. (Fewer rows have few
-#: partitions. R-hat of four chains of 1,000 draws, two seeds each: with one pass 1.08 and 1.13 for
-#: iris, 1.12 and 1.08 for faithful, 1.40 and 1.09 for fuzzyx; with two at most 1.03, 1.04, 1.07.)
+#: From and to how many rows `Tree` makes two passes or more in an iteration, as many as see
+#: `ROWS_SEEN` rows, four at most. (Fewer rows have few partitions. R-hat of K of four chains of
+#: 1,000 draws: with one pass 1.12 and 1.08 for faithful, 1.40 and 1.09 for fuzzyx, two seeds each,
+#: and with two at most 1.04, 1.07; for iris, five seeds, at most 1.09 with two and 1.03 with four.)
 FEW_ROWS, SOME_ROWS = 100, 1000
+ROWS_SEEN = 600
 
 
 class Sampler(ABC):
@@ -173,9 +175,9 @@ class Tree(Sampler):
         that the tree suggests up to 600 rows, then fewer with the square of the number of
         rows. None where rows are kept together.
     passes : int, optional
-        How often an iteration does all of this; by default twice from 100 to 1,000 rows, where it
-        takes little time and clusters that come and go are few: chains of the usual length
-        should agree.
+        How often an iteration does all of this; by default two to four times from 100 to 1,000
+        rows, where it takes little time and clusters that come and go are few: chains of the
+        usual length should agree.
 
     Notes
     -----
@@ -247,7 +249,7 @@ class Tree(Sampler):
             return default if value is None else min(value, 2**31 - 1)
 
         return {
-            "passes": chosen(self.passes, 2 if FEW_ROWS <= n <= SOME_ROWS else 1),
+            "passes": chosen(self.passes, _passes(n)),
             "subtree_moves": chosen(self.subtree_moves, -1),
             "split_moves": chosen(self.split_moves, -1),
             "leaf_moves": chosen(self.leaf_moves, -1),
@@ -256,6 +258,11 @@ class Tree(Sampler):
             "warmup_rebuild": chosen(self.rebuild, max(20, round(0.5 * n**0.5))),
             "max_leaves": chosen(self.max_leaves, 0),
         }
+
+
+def _passes(n: int) -> int:
+    """Return how many passes an iteration of `Tree` over `n` rows makes."""
+    return min(4, max(2, round(ROWS_SEEN / n))) if FEW_ROWS <= n <= SOME_ROWS else 1
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,10 @@ def test_two_passes_are_two_iterations():
     np.testing.assert_array_equal(short.log_joint, long.log_joint)
 
 
-@pytest.mark.parametrize(("n", "passes"), [(99, 1), (100, 2), (1000, 2), (1001, 1)])
-def test_an_iteration_over_a_few_hundred_rows_has_two_passes(n, passes):
+@pytest.mark.parametrize(
+    ("n", "passes"), [(99, 1), (100, 4), (200, 3), (300, 2), (1000, 2), (1001, 1)]
+)
+def test_an_iteration_over_a_few_hundred_rows_has_several_passes(n, passes):
     assert mw.Tree().options(n)["passes"] == passes
     assert mw.Tree(passes=3).options(n)["passes"] == 3
 
