@@ -46,7 +46,7 @@ def why(post, path):
     profile, fit = figure.subplots(1, 2, width_ratios=(5, 5))
     post.plot_profile(ax=profile, max_columns=20, max_clusters=12)
     post.plot_fit(ax=fit, max_quantities=12)
-    fit.set_title("")  # the page says it
+    fit.set_title("", loc="right")  # the page says it
     write(figure, path)
     print(post.check_fit().sentence)
     print(post.markers(3)[["cluster", "column", "how", "effect"]].round(1).to_string(), flush=True)

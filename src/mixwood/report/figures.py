@@ -17,6 +17,8 @@ __all__ = ["drawn", "picture"]
 
 #: Paper and ink of dark pages, as report.css has them.
 _DARK, _LIGHT = "#16181c", "#dcdee2"
+#: Pixels of an inch on the page, where letters are then as large as in the text, and in the file.
+_SHOWN, _KEPT = 100, 144
 #: Colours of a picture's file: fewer make it a third as long, and look the same.
 _COLOURS = 200
 
@@ -52,14 +54,15 @@ def drawn(
 
 def picture(figure: Figure, description: str) -> str:
     """Return a figure as an image within the page; afterwards the figure is the dark version."""
+    width = round(_SHOWN * float(figure.get_figwidth()))
     light = _png(figure)
     figure.set_layout_engine("none")  # everything stays where it is
     darken(figure)
     dark = _png(figure)
     return (
         '<figure><picture><source media="screen and (prefers-color-scheme: dark)" '
-        f'srcset="data:image/png;base64,{dark}"><img src="data:image/png;base64,{light}" '
-        f'alt="{escaped(description)}"></picture>'
+        f'srcset="data:image/png;base64,{dark}"><img width="{width}" '
+        f'src="data:image/png;base64,{light}" alt="{escaped(description)}"></picture>'
         f"<figcaption>{escaped(description)}</figcaption></figure>"
     )
 
@@ -68,7 +71,7 @@ def _png(figure: Figure) -> str:
     from PIL import Image
 
     whole, small = io.BytesIO(), io.BytesIO()
-    figure.savefig(whole, format="png", dpi=144, facecolor=figure.get_facecolor())
+    figure.savefig(whole, format="png", dpi=_KEPT, facecolor=figure.get_facecolor())
     image = Image.open(whole).convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
     image.save(small, format="png")
     return base64.b64encode(small.getvalue()).decode()

@@ -102,6 +102,8 @@ def test_ties_are_named_where_rounding_is_coarse_and_only_there():
     fit = draws_with(mw.Gaussian(scale="data"), coarse, labels).check_fit()
     assert fit.misses == ("ties",)
     assert "the ties of column 0:" in fit.sentence
+    ties = fit.table[fit.table["quantity"] == "ties"]
+    assert ((ties["score"] >= fit.limit) == ties["missed"]).all()  # beyond the dotted lines
     assert fit.table.set_index(["quantity", "column"])["missed"].sum() == 1
 
 
