@@ -37,7 +37,9 @@ def write(figure, path):
     """Write a small file: the colours as a palette."""
     buffer = BytesIO()
     figure.savefig(buffer, dpi=80)
-    Image.open(buffer).convert("RGB").quantize(256).save(path, optimize=True)
+    rule, plain = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+    image = Image.open(buffer).convert("RGB").quantize(256, rule, dither=plain)
+    image.save(path, optimize=True)
 
 
 def why(post, path):

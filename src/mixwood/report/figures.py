@@ -7,6 +7,8 @@ import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mixwood.report.pieces import escaped, paragraph
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ __all__ = ["drawn", "picture"]
 _DARK, _LIGHT = "#16181c", "#dcdee2"
 #: Pixels of an inch on the page, where letters are then as large as in the text, and in the file.
 _SHOWN, _KEPT = 100, 144
-#: Colours of a picture's file: fewer make it a third as long, and look the same.
+#: Colours of a picture's file: fewer make it half as long, and look the same.
 _COLOURS = 200
 
 
@@ -72,7 +74,9 @@ def _png(figure: Figure) -> str:
 
     whole, small = io.BytesIO(), io.BytesIO()
     figure.savefig(whole, format="png", dpi=_KEPT, facecolor=figure.get_facecolor())
-    image = Image.open(whole).convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    # by the largest distance: a mark of a cluster's colour is small, and must not change
+    rule, plain = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+    image = Image.open(whole).convert("RGB").quantize(_COLOURS, rule, dither=plain)
     image.save(small, format="png")
     return base64.b64encode(small.getvalue()).decode()
 
@@ -99,15 +103,16 @@ def darken(figure: Figure) -> None:
 
 
 def _lighten_black(ax: Axes) -> None:
-    from matplotlib.colors import to_rgb
+    from matplotlib.colors import to_rgb, to_rgba
 
     black = (0.0, 0.0, 0.0)
     legend = ax.get_legend()
     handles = [] if legend is None else list(legend.legend_handles)
     for line in (*ax.lines, *(h for h in handles if hasattr(h, "get_color"))):
         colour: Any = line.get_color()  # type: ignore[union-attr]
-        if len(colour) and isinstance(colour, (str, tuple)) and to_rgb(colour) == black:
-            line.set_color(_LIGHT)  # type: ignore[union-attr]
+        one = isinstance(colour, (str, tuple)) or np.ndim(colour) == 1  # not those of many lines
+        if len(colour) and one and to_rgb(colour) == black:
+            line.set_color((*to_rgb(_LIGHT), to_rgba(colour)[3]))  # type: ignore[union-attr]
     for collection in (*ax.collections, *(h for h in handles if hasattr(h, "get_edgecolor"))):
         edges: Any = collection.get_edgecolor()  # type: ignore[union-attr]
         if len(edges) and not isinstance(edges[0], float) and tuple(edges[0][:3]) == black:

@@ -187,6 +187,16 @@ def test_columns_left_out_and_few_rows():
     assert mw.sample(mw.Mixture(), [[0.0]], seed=1, **OPTIONS).check_fit().ok
 
 
+def test_a_column_that_is_nearly_constant():
+    """As a pixel at the edge of a picture, which is hardly ever on."""
+    rng = np.random.default_rng(8)
+    X = np.column_stack([np.zeros(200), rng.normal(size=200)])
+    X[:2, 0] = 100.0
+    fit = draws_with(mw.DiagonalGaussian(scale="data"), X, np.zeros(200, int)).check_fit()
+    assert "tails" in fit.misses or "peaks" in fit.misses
+    assert "ties of column 0" in fit.sentence
+
+
 def test_one_column_of_categories_has_nothing_to_check():
     fit = draws_with(mw.Categorical(beta=1.0), np.arange(20)[:, None] % 2, np.zeros(20)).check_fit()
     assert fit.ok
