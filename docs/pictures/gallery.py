@@ -37,7 +37,9 @@ def write(figure, path):
     """Write a small file: the colours as a palette."""
     buffer = BytesIO()
     figure.savefig(buffer, dpi=80)
-    Image.open(buffer).convert("RGB").quantize(256).save(path, optimize=True)
+    rule, plain = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+    image = Image.open(buffer).convert("RGB").quantize(256, rule, dither=plain)
+    image.save(path, optimize=True)
 
 
 def why(post, path):
@@ -46,7 +48,7 @@ def why(post, path):
     profile, fit = figure.subplots(1, 2, width_ratios=(5, 5))
     post.plot_profile(ax=profile, max_columns=20, max_clusters=12)
     post.plot_fit(ax=fit, max_quantities=12)
-    fit.set_title("")  # the page says it
+    fit.set_title("", loc="right")  # the page says it
     write(figure, path)
     print(post.check_fit().sentence)
     print(post.markers(3)[["cluster", "column", "how", "effect"]].round(1).to_string(), flush=True)

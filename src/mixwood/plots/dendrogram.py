@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixwood.posterior.tree import tree_of_items
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,11 +24,7 @@ def plot_dendrogram(
     ax: Axes | None = None,
     leaves: int = 60,
 ) -> Axes:
-    """Draw a tree that `mixwood.ibhc` grows; see `Posterior.plot_dendrogram`."""
-    from mixwood.trees.build import ibhc
-
-    X = posterior.data_for("plot_dendrogram")
-    model = replace(posterior.model, likelihood=posterior.resolved)
-    tree = ibhc(model, X, seed=seed)
+    """Draw a tree of the items; see `Posterior.plot_dendrogram`."""
+    tree = tree_of_items(posterior, np.arange(posterior.n_items), "plot_dendrogram", seed)
     labels = posterior.point_estimate(loss, min_size, seed)
     return tree.plot(ax=ax, labels=labels, leaves=leaves)

@@ -51,7 +51,7 @@ class PicturedDraws(GroupedDraws):
         >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
         >>> post = mw.sample(mw.Mixture(), X, draws=20, chains=1, seed=1, progress=False)
         >>> post.plot_fit(ax=Figure().add_subplot()).get_xlabel()
-        'standard deviations from what the model expects'
+        'standard deviations from expected'
         """
         from mixwood.plots import plot_fit
 
@@ -146,13 +146,15 @@ class PicturedDraws(GroupedDraws):
         *,
         names: Any = None,
         palette: Any = None,
+        max_clusters: int = 30,
         draws: int = 1000,
     ) -> tuple[Axes, Axes]:
         """Draw the share of each cluster in each group: stacked bars, and a heat map below.
 
         The shares are the means of `group_weights`. In the heat map a cell is empty where the group
-        has no row in the cluster of the estimate: with time windows as groups, in their order,
-        births and deaths of clusters are where a row of it begins and ends.
+        has no row in the cluster of the estimate. With `order` given, as for windows of time, bars
+        in the heat map mark births and deaths: where a cluster begins after the first group, and
+        where it ends before the last.
 
         Parameters
         ----------
@@ -165,6 +167,8 @@ class PicturedDraws(GroupedDraws):
             Where to draw the bars and the heat map; those of a new figure of pyplot by default.
         names, palette
             As for `plot_clusters`.
+        max_clusters : int
+            Of more clusters, the largest have a line, and the others share one.
 
         Returns
         -------
@@ -185,8 +189,9 @@ class PicturedDraws(GroupedDraws):
         from mixwood.plots import plot_groups
 
         return plot_groups(
-            self, order, loss, min_size, seed, ax, names=names, palette=palette, draws=draws
-        )
+            self, order, loss, min_size, seed, ax,
+            names=names, palette=palette, max_clusters=max_clusters, draws=draws,
+        )  # fmt: skip
 
     def plot_profile(
         self,
@@ -316,7 +321,8 @@ class PicturedDraws(GroupedDraws):
     ) -> Axes:
         """Draw a tree of the data under the model, coloured by the point estimate.
 
-        The tree is one that `mixwood.ibhc` grows, not part of the posterior; grey merges join
+        The tree is one that `mixwood.ibhc` grows, the best of three, at the base measure of the
+        draw with the largest joint density; it is not part of the posterior. Grey merges join
         items of different clusters.
 
         Parameters

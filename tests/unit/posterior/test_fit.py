@@ -103,6 +103,8 @@ def test_ties_are_named_where_rounding_is_coarse_and_only_there():
     fit = draws_with(mw.Gaussian(scale="data"), coarse, labels).check_fit()
     assert fit.misses == ("ties",)
     assert "the ties of column 0:" in fit.sentence
+    ties = fit.table[fit.table["quantity"] == "ties"]
+    assert ((ties["score"] >= fit.limit) == ties["missed"]).all()  # beyond the dotted lines
     assert fit.table.set_index(["quantity", "column"])["missed"].sum() == 1
 
 
@@ -184,6 +186,16 @@ def test_columns_left_out_and_few_rows():
         post = mw.sample(mw.Mixture(), X, seed=1, **OPTIONS)
     assert set(post.check_fit().table["column"]) <= {"", "column 0", "column 1", "column 2"}
     assert mw.sample(mw.Mixture(), [[0.0]], seed=1, **OPTIONS).check_fit().ok
+
+
+def test_a_column_that_is_nearly_constant():
+    """As a pixel at the edge of a picture, which is hardly ever on."""
+    rng = np.random.default_rng(8)
+    X = np.column_stack([np.zeros(200), rng.normal(size=200)])
+    X[:2, 0] = 100.0
+    fit = draws_with(mw.DiagonalGaussian(scale="data"), X, np.zeros(200, int)).check_fit()
+    assert "tails" in fit.misses or "peaks" in fit.misses
+    assert "ties of column 0" in fit.sentence
 
 
 def test_one_column_of_categories_has_nothing_to_check():
