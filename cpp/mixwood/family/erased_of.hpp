@@ -152,11 +152,15 @@ class ErasedOf final : public ErasedFamily {
   double log_marginal(const double* s) const override { return family_->log_marginal(s); }
   double log_alone(int row) const override { return family_->log_alone(row); }
   double log_marginal_with(const double* s, int row, double* spare) const override {
+    if constexpr (requires { family_->log_marginal_with(s, row, spare); })
+      return family_->log_marginal_with(s, row, spare);
     std::copy_n(s, family_->statistic_size(), spare);
     family_->observe(spare, row);
     return family_->log_marginal(spare);
   }
   double log_marginal_with(const double* s, const double* t, double* spare) const override {
+    if constexpr (requires { family_->log_marginal_with(s, t, spare); })
+      return family_->log_marginal_with(s, t, spare);
     std::copy_n(s, family_->statistic_size(), spare);
     family_->merge(spare, t);
     return family_->log_marginal(spare);
