@@ -204,11 +204,12 @@ class Tree(Sampler):
     max_leaves: int | None = None
     fitted_moves: int | None = None
     passes: int | None = None
+    redraw_moves: int | None = None
 
     name: ClassVar[str] = "tree"
     takes_leaves: ClassVar[bool] = True
     #: What files of earlier versions mean, which lack a field: runs go on as they began.
-    absent_means: ClassVar[dict[str, int]] = {"fitted_moves": 0, "passes": 1}
+    absent_means: ClassVar[dict[str, int]] = {"fitted_moves": 0, "passes": 1, "redraw_moves": 0}
 
     def why_no_missing(self, n: int) -> str | None:
         """Return why, if some leaves are of several rows."""
@@ -217,7 +218,8 @@ class Tree(Sampler):
         return "with max_leaves below the number of rows, leaves keep sums of rows alone"
 
     def __post_init__(self) -> None:
-        for field in ("subtree_moves", "split_moves", "leaf_moves", "rebuild", "fitted_moves"):
+        moves = ("subtree_moves", "split_moves", "leaf_moves", "fitted_moves", "redraw_moves")
+        for field in (*moves, "rebuild"):
             if getattr(self, field) is not None:
                 whole_number(getattr(self, field), field, at_least=0)
         for field in ("max_leaves", "passes"):
@@ -228,7 +230,7 @@ class Tree(Sampler):
     def moves_nothing(self) -> bool:
         """Where no move is left of any kind."""
         moves = (self.subtree_moves, self.split_moves, self.leaf_moves, self.fitted_moves)
-        return all(count == 0 for count in moves)
+        return all(count == 0 for count in moves) and not self.redraw_moves
 
     @property
     def joins_rows(self) -> bool:
@@ -252,6 +254,7 @@ class Tree(Sampler):
             "split_moves": chosen(self.split_moves, -1),
             "leaf_moves": chosen(self.leaf_moves, -1),
             "fitted_moves": chosen(self.fitted_moves, -1),
+            "redraw_moves": chosen(self.redraw_moves, 0),
             "rebuild": chosen(self.rebuild, max(250, round(5 * n**0.5))),
             "warmup_rebuild": chosen(self.rebuild, max(20, round(0.5 * n**0.5))),
             "max_leaves": chosen(self.max_leaves, 0),
