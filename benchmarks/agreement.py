@@ -150,8 +150,10 @@ def run(one: Problem, plan: Plan, number: int) -> Trace:
     point = starting_point(init, one.model, one.X, family, seed)
     stream = np.random.PCG64(seed)
     chain = make_chain(one.model, one.X, point.labels, stream, sampler, point.family)
-    while chain.iterations < WARMUP and time.process_time() - began < plan.seconds / 4:
+    iterations = 0
+    while iterations < WARMUP and time.process_time() - began < plan.seconds / 4:
         chain.iterate()
+        iterations += 1
     chain.freeze()
     frozen = time.process_time()
     chain.iterate(2)
@@ -164,12 +166,13 @@ def run(one: Problem, plan: Plan, number: int) -> Trace:
     looking = 0.0
     while not times or times[-1] < plan.seconds:
         chain.iterate(thin)
+        iterations += thin
         now = time.process_time()
         times.append(now - began - looking)
         seen.append(look(one, chain, pairs))
         looking += time.process_time() - now
     moves = {name: dict(moved) for name, moved in move_statistics(chain).items()}
-    return Trace(plan.start(number), np.array(times), np.array(seen), chain.iterations, moves)
+    return Trace(plan.start(number), np.array(times), np.array(seen), iterations, moves)
 
 
 def look(one: Problem, chain: Any, pairs: NDArray[np.int64]) -> Floats:

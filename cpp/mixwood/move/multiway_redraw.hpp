@@ -51,7 +51,7 @@ class MultiwayRedraw {
     find_old(state.partition, node);
     const double log_new = allocate(state, node, no_bound, stop,
                                     [&](int) { return drawn(chances_, random.uniform()); });
-    if (stop || broken_ || is_as_before(state.partition)) return;
+    if (stop || !is_allowed() || is_as_before(state.partition)) return;
     const double gain = log_potential(state) - log_potential_of_old(state) - log_new;
     // q(old) is at most 1: what is hopeless already need not be replayed (nor, below, to its end;
     // the report then gets a bound of log r).
@@ -108,7 +108,6 @@ class MultiwayRedraw {
   double allocate(GuidedState<F>& state, int node, double bound, const std::atomic<bool>& stop,
                   Choose&& choose) {
     n_blocks_ = 0;
-    broken_ = false;
     stack_.assign(1, {node, nowhere, false});
     double log_q = allocate_waiting(state, bound, true, stop, choose);
     if (n_blocks_ == 1) {  // there is no choice left
@@ -116,7 +115,7 @@ class MultiwayRedraw {
       return log_q;
     }
     for (const int item : items_.list()) {
-      if (stop || broken_ || log_q < bound) break;
+      if (stop || log_q < bound) break;
       stack_.push_back({item, nowhere, false});
       log_q += allocate_waiting(state, bound - log_q, false, stop, choose);
     }
@@ -130,7 +129,6 @@ class MultiwayRedraw {
       grow_.join(state, blocks_[0], {0, grow_.log_kappa_of_joining(state, blocks_[0]), 0});
     }
     blocks_[0].log_marginal = state.family.log_marginal(blocks_[0].statistic.data());
-    broken_ = blocks_[0].marks > 1;
   }
 
   template <class Choose>
@@ -138,7 +136,7 @@ class MultiwayRedraw {
                           const std::atomic<bool>& stop, Choose&& choose) {
     const TreeShape& shape = state.tree->shape;
     double log_q = 0;
-    while (!stack_.empty() && !stop && !broken_ && log_q >= bound) {
+    while (!stack_.empty() && !stop && log_q >= bound) {
       const Waiting next = stack_.back();
       stack_.pop_back();
       fill_chances(state, next, may_be_new);
@@ -150,9 +148,6 @@ class MultiwayRedraw {
         continue;
       }
       join(state, choice);
-      // Two marked rows together are not allowed: such a proposal is refused, and q is what it is
-      // without marks.
-      broken_ = blocks_[choice].marks > 1;
       if (next.first) stack_.back().forbidden = choice;
     }
     stack_.clear();
@@ -216,6 +211,13 @@ class MultiwayRedraw {
     if (choice < n_blocks_) return grow_.join(state, blocks_[choice], scores_[choice]);
     if (n_blocks_ == static_cast<int>(blocks_.size())) blocks_.emplace_back();
     grow_.start(state, blocks_[n_blocks_++], scores_[choice]);
+  }
+
+  // Two marked rows together are not allowed: such a proposal is refused, and q is what it is
+  // without marks.
+  bool is_allowed() const {
+    return std::all_of(blocks_.begin(), blocks_.begin() + n_blocks_,
+                       [](const GrowingBlock& block) { return block.marks <= 1; });
   }
 
   // Whether the blocks drawn are the old clusters.
@@ -284,7 +286,6 @@ class MultiwayRedraw {
   std::vector<int> old_;  // clusters that meet v, in the order of their first rows there
   std::vector<GrowingBlock> blocks_, proposed_;
   int n_blocks_ = 0, n_proposed_ = 0;
-  bool broken_ = false;  // a block has two marked rows
   std::vector<BlockScore> scores_;
   std::vector<double> chances_;
   std::vector<int> block_of_slot_;

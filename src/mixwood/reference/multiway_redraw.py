@@ -1,21 +1,21 @@
 """Multiway redraw in plain Python: one cluster to many and back.
 
-A node ``v`` of the guide tree is drawn by a law of the tree. ``A`` is the union of the clusters that
-meet ``v``, and is divided anew into any number of blocks, each of which meets ``v``: so ``A`` is the
-same from both ends. First ``v`` as one portion, then the highest nodes of the tree in ``A`` without
-``v``, in an order that depends on the tree, ``v`` and ``A`` alone. A portion ``w`` joins a block
-that is there, makes a new one (only below ``v``), or is opened: its two children take its place, at
-once::
+A node ``v`` of the guide tree is drawn by a law of the tree. ``A`` is the union of the clusters
+that meet ``v``, and is divided anew into any number of blocks, each of which meets ``v``: so ``A``
+is the same from both ends. First ``v`` as one portion, then the highest nodes of the tree in ``A``
+without ``v``, in an order that depends on the tree, ``v`` and ``A`` alone. A portion ``w`` joins a
+block that is there, makes a new one (only below ``v``), or is opened: its two children take its
+place, at once::
 
     P(open) = d/(1+d), kept off 0 and 1; 0 for a leaf, and outside v while there is one block
     P(b)    = (1 - P(open)) phi(h_{b+w})/phi(h_b) / sum        b a block that is there
     P(new)  = (1 - P(open)) phi(h_w) / sum
 
-The shares of the sum are kept off 0. If the first child of an opened node went, whole, into a block,
-there or just made, that one is forbidden to the second, and the other probabilities are divided by
-their sum. So each division of ``A`` whose blocks all meet ``v`` has exactly one path: what lies in
-one block goes there whole, all else is opened. With ``q`` the product of the probabilities along the
-path, the redraw is accepted with::
+The shares of the sum are kept off 0. If the first child of an opened node went, whole, into a
+block, there or just made, that one is forbidden to the second, and the other probabilities are
+divided by their sum. So each division of ``A`` whose blocks all meet ``v`` has exactly one path:
+what lies in one block goes there whole, all else is opened. With ``q`` the product of the
+probabilities along the path, the redraw is accepted with::
 
     r = prod phi(new) / prod phi(old)  q(old) / q(new)
 """
@@ -24,14 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import exp, log
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
-from mixwood._support.types import FloatArray
-from mixwood.reference.families import Family
+from mixwood.reference.growing_blocks import GrowingBlocks
 from mixwood.reference.random import Stream
-
-if TYPE_CHECKING:
-    from mixwood.reference.tree_sampler import GuideTree
 
 __all__ = ["ManyBlocks", "drawn", "replayed"]
 
@@ -42,24 +38,8 @@ SMALLEST_CHOICE = 1e-9
 Choose: TypeAlias = Callable[[int, Sequence[float]], int]
 
 
-class ManyBlocks:
-    """Blocks that grow by nodes of a guide tree, and the probability of it.
-
-    It knows the tree, the data and the parameters, but not the partition of the chain.
-    """
-
-    def __init__(
-        self,
-        family: Family[Any],
-        X: FloatArray,
-        tree: GuideTree,
-        log_phi: Callable[[int, Any], float],
-    ) -> None:
-        self.family, self.X, self.tree, self.log_phi = family, X, tree, log_phi
-        self.nodes: list[list[int]] = []
-        self.sizes: list[int] = []
-        self.stats: list[Any] = []
-        self.log_q = 0.0
+class ManyBlocks(GrowingBlocks):
+    """Any number of blocks, to begin with none."""
 
     def divide(self, v: int, items: Iterable[int], choose: Choose) -> None:
         """Divide `v`, then the portions of ``A`` outside it."""
@@ -85,21 +65,11 @@ class ManyBlocks:
         self.join(w, choice)
         return choice
 
-    def join(self, w: int, block: int) -> None:
-        """Let all of `w` join a block, or be a new one if there is none of this number."""
-        if block == len(self.nodes):
-            self.nodes.append([])
-            self.sizes.append(0)
-            self.stats.append(self.family.empty())
-        self.nodes[block].append(w)
-        self.sizes[block] += len(self.tree.rows[w])
-        self.stats[block] = self.family.merge(self.stats[block], self._stat(w))
-
     def chances(self, w: int, forbidden: int | None, *, below_v: bool) -> list[float]:
         """Return the probabilities of the blocks, of a new one and of opening `w`."""
-        gains = [self._log_weight(w, block) for block in range(len(self.nodes))]
+        gains = [self.log_weight(w, block) for block in range(len(self.nodes))]
         if below_v:
-            gains.append(self.log_phi(len(self.tree.rows[w]), self._stat(w)))
+            gains.append(self.log_phi(len(self.tree.rows[w]), self.stat_of(w)))
         shares = [exp(gain - max(gains)) for gain in gains]
         total, floor = sum(shares), 1 + len(shares) * SMALLEST_CHOICE
         opens = self.tree.chance_to_open(w)
@@ -109,19 +79,6 @@ class ManyBlocks:
             return chances
         chances[forbidden] = 0.0
         return [chance / sum(chances) for chance in chances]
-
-    def log_potential(self) -> float:
-        """Return the log of the product of ``phi(h_b)``."""
-        return sum(map(self.log_phi, self.sizes, self.stats))
-
-    def _log_weight(self, w: int, block: int) -> float:
-        """Return the log of ``phi(h_{b+w}) / phi(h_b)``."""
-        size, stat = self.sizes[block], self.stats[block]
-        together = self.family.merge(stat, self._stat(w))
-        return self.log_phi(size + len(self.tree.rows[w]), together) - self.log_phi(size, stat)
-
-    def _stat(self, w: int) -> Any:
-        return self.family.of(self.X[list(self.tree.rows[w])])
 
 
 def drawn(stream: Stream) -> Choose:

@@ -16,8 +16,8 @@ from mixwood._support.types import Data, FloatArray
 from mixwood.model import Mixture
 from mixwood.reference import multiway_redraw, split_merge
 from mixwood.reference.blocks import BlockChain
-from mixwood.reference.families import Family
 from mixwood.reference.fitted_split_merge import FittedClusters
+from mixwood.reference.growing_blocks import GrowingBlocks
 from mixwood.reference.multiway_redraw import ManyBlocks
 from mixwood.reference.random import Stream
 
@@ -98,25 +98,15 @@ def node_laws(tree: GuideTree) -> tuple[FloatArray, FloatArray]:
     return blocks, pairs
 
 
-class TwoSides:
-    """Two clusters that grow around the two children of a node, and the probability of it.
+class TwoSides(GrowingBlocks):
+    """Two blocks that grow around the two children of a node."""
 
-    It knows the tree, the data and the parameters, but not the partition of the chain.
-    """
-
-    def __init__(
-        self,
-        family: Family[Any],
-        X: FloatArray,
-        tree: GuideTree,
-        log_phi: Callable[[int, Any], float],
-        v: int,
-    ) -> None:
-        self.family, self.X, self.tree, self.log_phi = family, X, tree, log_phi
-        self.nodes = [[child] for child in tree.children(v)]
-        self.sizes = [len(tree.rows[child]) for child in tree.children(v)]
-        self.stats = [family.of(X[list(tree.rows[child])]) for child in tree.children(v)]
-        self.log_q = 0.0
+    def grow_around(self, v: int, items: Sequence[int], choose: Choose) -> None:
+        """Start a side from each child of `v`, and send the items to the sides in turn."""
+        for side, child in enumerate(self.tree.children(v)):
+            self.join(child, side)
+        for item in items:
+            self.allocate(item, None, choose)
 
     def allocate(self, w: int, forbidden: int | None, choose: Choose) -> int | None:
         """Send `w` to a side, or open it and send its children; return the side, if it is one.
@@ -134,31 +124,16 @@ class TwoSides:
         self.join(w, choice)
         return choice
 
-    def join(self, w: int, side: int) -> None:
-        """Let all of `w` join a side."""
-        self.nodes[side].append(w)
-        self.sizes[side] += len(self.tree.rows[w])
-        self.stats[side] = self.family.merge(self.stats[side], self._block(w))
-
     def chances(self, w: int, forbidden: int | None) -> list[float]:
         """Return the probabilities of side 0, side 1 and OPEN."""
         opens = self.tree.chance_to_open(w)
-        side = 1 / (1 + exp(min(self._log_weight(w, 1) - self._log_weight(w, 0), 700.0)))
+        side = 1 / (1 + exp(min(self.log_weight(w, 1) - self.log_weight(w, 0), 700.0)))
         side = min(max(side, SMALLEST_SIDE), 1 - SMALLEST_SIDE)
         chances = [(1 - opens) * side, (1 - opens) * (1 - side), opens]
         if forbidden is None:
             return chances
         chances[forbidden] = 0.0
         return [chance / sum(chances) for chance in chances]
-
-    def _log_weight(self, w: int, side: int) -> float:
-        """Return the log of ``phi(h_{A+w}) / phi(h_A)``."""
-        size, stat = self.sizes[side], self.stats[side]
-        together = self.family.merge(stat, self._block(w))
-        return self.log_phi(size + len(self.tree.rows[w]), together) - self.log_phi(size, stat)
-
-    def _block(self, w: int) -> Any:
-        return self.family.of(self.X[list(self.tree.rows[w])])
 
 
 def drawn(stream: Stream) -> Choose:
@@ -229,7 +204,7 @@ class TreeChain(BlockChain):
             for _ in range(self.fitted_moves if self.pair_law[-1] > 0 else 0):
                 self.split_or_merge_fitted(self.draw_pair())
             for _ in range(self.redraw_moves if self.pair_law[-1] > 0 else 0):
-                self.redraw(self.draw_pair())
+                self.divide_anew(self.draw_pair())
             for leaf in [self.next_leaf() for _ in range(self.leaf_moves)]:
                 self.move_block(leaf)
             self._update_parameters()
@@ -276,9 +251,8 @@ class TreeChain(BlockChain):
             return
         S = np.flatnonzero((self.assignment == a) | (self.assignment == b)).tolist()
         choose = drawn(self.stream) if a == b else self._replayed(a, b)
-        two = TwoSides(self.family, self.X, self.tree, self.log_phi, v)
-        for item in self.tree.highest_within(set(S) - self.tree.below[v]):
-            two.allocate(item, None, choose)
+        two = TwoSides(self.family, self.X, self.tree, self.log_phi)
+        two.grow_around(v, self.tree.highest_within(set(S) - self.tree.below[v]), choose)
         log_ratio = self.log_split_ratio(two)
         if a == b and threshold <= log_ratio:
             self._split(a, two)
@@ -336,9 +310,9 @@ class TreeChain(BlockChain):
     def log_split_ratio(self, two: TwoSides) -> float:
         """Return the log of ``phi(h_A) phi(h_B) / phi(h_{A+B}) / q``."""
         both = self.log_phi(sum(two.sizes), self.family.merge(*two.stats))
-        return sum(map(self.log_phi, two.sizes, two.stats)) - both - two.log_q
+        return two.log_potential() - both - two.log_q
 
-    def redraw(self, v: int) -> None:
+    def divide_anew(self, v: int) -> None:
         """Multiway redraw: divide the union of all clusters that meet `v` anew."""
         threshold = log(self.stream.positive_uniform())
         new = self.divided(v, multiway_redraw.drawn(self.stream))
