@@ -115,6 +115,9 @@ class ErasedOf final : public ErasedFamily {
     return family_->update_base(clusters, random);
   }
 
+  double row_term(int row) const override { return mixwood::row_term(*family_, row); }
+  double log_rows() const override { return mixwood::log_rows(*family_); }
+
   int latent_size() const override { return mixwood::latent_size(*family_); }
   int latent_size(int row) const override {
     if constexpr (LatentFamily<F>) return family_->latent_size(row);

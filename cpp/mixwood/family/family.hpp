@@ -54,6 +54,32 @@ concept WeightedFamily = Family<F> && requires(const F& f, int row) {
   { f.row_marks(row) } -> std::same_as<int>;         // 1 for a row that others of 1 stay apart from
 };
 
+// Optional: what a family leaves out of the density of a row, where that depends on a learned base
+// measure (`row_term(row)`, and `log_rows()` for the sum over all rows). It is the same in whatever
+// cluster the row is, so partitions are compared without it; the joint density and those of new
+// rows have it. It is 0 at the base measure that the family began with: constants of rows are at
+// that.
+template <class F>
+concept RowTermFamily = Family<F> && requires(const F f, int row) {
+  { f.row_term(row) } -> std::same_as<double>;
+  { f.log_rows() } -> std::same_as<double>;
+};
+
+template <Family F>
+double row_term(const F& family, int row) {
+  if constexpr (RowTermFamily<F>)
+    return family.row_term(row);
+  else
+    return 0;
+}
+template <Family F>
+double log_rows(const F& family) {
+  if constexpr (RowTermFamily<F>)
+    return family.log_rows();
+  else
+    return 0;
+}
+
 template <Family F>
 bool is_weighted(const F& family) {
   if constexpr (WeightedFamily<F>)

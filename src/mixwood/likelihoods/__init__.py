@@ -8,6 +8,7 @@ from mixwood.likelihoods.custom import CustomFamily, conjugate_family
 from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
 from mixwood.likelihoods.gaussian import Gaussian
 from mixwood.likelihoods.multinomial import Multinomial
+from mixwood.likelihoods.negative_binomial import NegativeBinomial
 from mixwood.likelihoods.poisson import Poisson
 from mixwood.likelihoods.product import Product
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
@@ -22,6 +23,7 @@ __all__ = [
     "Gaussian",
     "Likelihood",
     "Multinomial",
+    "NegativeBinomial",
     "Poisson",
     "Product",
     "SphericalGaussian",
@@ -39,5 +41,6 @@ LIKELIHOODS: tuple[type[Likelihood], ...] = (
     Bernoulli,
     Categorical,
     Poisson,
+    NegativeBinomial,
     Product,
 )

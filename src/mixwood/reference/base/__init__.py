@@ -10,6 +10,7 @@ from mixwood.reference.base.custom import CustomBase
 from mixwood.reference.base.diagonal_gaussian import DiagonalGaussianBase
 from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.base.multinomial import MultinomialBase
+from mixwood.reference.base.negative_binomial import NegativeBinomialBase
 from mixwood.reference.base.poisson import PoissonBase
 from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase
 
@@ -21,6 +22,7 @@ __all__ = [
     "GaussianBase",
     "LearnedBase",
     "MultinomialBase",
+    "NegativeBinomialBase",
     "PoissonBase",
     "SphericalGaussianBase",
 ]

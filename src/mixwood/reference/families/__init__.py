@@ -13,6 +13,7 @@ from mixwood.reference.families.custom import Custom
 from mixwood.reference.families.diagonal_gaussian import DiagonalGaussian
 from mixwood.reference.families.gaussian import Gaussian, Moments
 from mixwood.reference.families.multinomial import Multinomial
+from mixwood.reference.families.negative_binomial import NegativeBinomial
 from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
 from mixwood.reference.families.registry import family_of
@@ -28,6 +29,7 @@ __all__ = [
     "Gaussian",
     "Moments",
     "Multinomial",
+    "NegativeBinomial",
     "Poisson",
     "Product",
     "SphericalGaussian",

@@ -14,6 +14,7 @@ from mixwood.reference.families.custom import Custom
 from mixwood.reference.families.diagonal_gaussian import DiagonalGaussian
 from mixwood.reference.families.gaussian import Gaussian
 from mixwood.reference.families.multinomial import Multinomial
+from mixwood.reference.families.negative_binomial import NegativeBinomial
 from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
 from mixwood.reference.families.spherical_gaussian import SphericalGaussian
@@ -28,6 +29,7 @@ _TWINS: dict[type[likelihoods.Likelihood], Callable[[Any], Family[Any]]] = {
     likelihoods.Bernoulli: Bernoulli,
     likelihoods.Categorical: Categorical,
     likelihoods.Poisson: Poisson,
+    likelihoods.NegativeBinomial: NegativeBinomial,
     likelihoods.Product: Product,
     likelihoods.CustomFamily: Custom,
 }
