@@ -23,6 +23,7 @@ from mixwood.likelihoods import (
     Poisson,
     Product,
     SphericalGaussian,
+    StudentT,
     conjugate_family,
 )
 from mixwood.model import Mixture
@@ -72,6 +73,7 @@ __all__ = [
     "Slice",
     "SphericalGaussian",
     "SplitMerge",
+    "StudentT",
     "Tree",
     "WeightedLeaves",
     "bhc",

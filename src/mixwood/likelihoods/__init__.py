@@ -11,6 +11,7 @@ from mixwood.likelihoods.multinomial import Multinomial
 from mixwood.likelihoods.poisson import Poisson
 from mixwood.likelihoods.product import Product
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
+from mixwood.likelihoods.student_t import StudentT
 
 __all__ = [
     "LIKELIHOODS",
@@ -25,6 +26,7 @@ __all__ = [
     "Poisson",
     "Product",
     "SphericalGaussian",
+    "StudentT",
     "conjugate_family",
 ]
 
@@ -33,6 +35,7 @@ __all__ = [
 #: one of these.)
 LIKELIHOODS: tuple[type[Likelihood], ...] = (
     Gaussian,
+    StudentT,
     DiagonalGaussian,
     SphericalGaussian,
     Multinomial,

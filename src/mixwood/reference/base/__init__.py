@@ -12,6 +12,7 @@ from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.base.multinomial import MultinomialBase
 from mixwood.reference.base.poisson import PoissonBase
 from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase
+from mixwood.reference.base.student_t import StudentTBase
 
 __all__ = [
     "BernoulliBase",
@@ -23,4 +24,5 @@ __all__ = [
     "MultinomialBase",
     "PoissonBase",
     "SphericalGaussianBase",
+    "StudentTBase",
 ]
