@@ -24,6 +24,7 @@ from mixwood.likelihoods import (
     Poisson,
     Product,
     SphericalGaussian,
+    StudentT,
     conjugate_family,
 )
 from mixwood.model import Mixture
@@ -74,6 +75,7 @@ __all__ = [
     "Slice",
     "SphericalGaussian",
     "SplitMerge",
+    "StudentT",
     "Tree",
     "WeightedLeaves",
     "bhc",

@@ -46,8 +46,8 @@ class Sampler(ABC):
         """How many leaves the trees that it starts from may have; None for any number."""
         return None
 
-    def why_no_missing(self, n: int) -> str | None:  # noqa: ARG002
-        """Return why missing entries of `n` rows cannot be drawn, or None if they can."""
+    def why_no_latent(self, n: int) -> str | None:  # noqa: ARG002
+        """Return why latent parts of `n` rows (missing entries) cannot be drawn, or None."""
         return None
 
     #: Why rows in groups cannot be sampled, or None if they can.
@@ -131,7 +131,7 @@ class PaperTree(Sampler):
     why_no_groups: ClassVar[str | None] = "nothing was published about them"
     grows_clusters: ClassVar[bool] = True
 
-    def why_no_missing(self, n: int) -> str | None:  # noqa: ARG002
+    def why_no_latent(self, n: int) -> str | None:  # noqa: ARG002
         """Return why: nothing was published about them."""
         return "its trees, as published, are over rows that stay as they are"
 
@@ -216,7 +216,7 @@ class Tree(Sampler):
     #: What files of earlier versions mean, which lack a field: runs go on as they began.
     absent_means: ClassVar[dict[str, int]] = {"fitted_moves": 0, "passes": 1, "redraw_moves": 0}
 
-    def why_no_missing(self, n: int) -> str | None:
+    def why_no_latent(self, n: int) -> str | None:
         """Return why, if some leaves are of several rows."""
         if self.max_leaves is None or self.max_leaves >= n:
             return None

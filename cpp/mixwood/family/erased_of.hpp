@@ -136,6 +136,11 @@ class ErasedOf final : public ErasedFamily {
   void set_latent_of_row(int row, const double* from) override {
     if constexpr (LatentFamily<F>) family_->set_latent_of_row(row, from);
   }
+  bool redraws_at_once() const override { return mixwood::redraws_at_once(*family_); }
+  void redraw_latents(const ClusterStatistics& clusters, std::span<const int> cluster_of_row,
+                      Stream& random) override {
+    if constexpr (RedrawnAtOnce<F>) family_->redraw_latents(clusters, cluster_of_row, random);
+  }
   std::unique_ptr<ErasedLatents> latents() const override {
     if constexpr (LatentFamily<F>) return std::make_unique<ErasedLatentsOf<F>>(*family_);
     return nullptr;

@@ -48,6 +48,23 @@ concept LatentFamily = Family<F> && RowLatents<typename F::Latents> &&
                          f.set_latent_of_row(row, from);           // other numbers of one row
                        };
 
+// Optional: all latent numbers drawn again at once, given parameters of the clusters that are drawn
+// and then forgotten.
+template <class F>
+concept RedrawnAtOnce =
+    LatentFamily<F> &&
+    requires(F f, const ClusterStatistics& clusters, std::span<const int> cluster_of_row,
+             Stream& random) { f.redraw_latents(clusters, cluster_of_row, random); };
+
+// Whether that is to be done; a family behind the erased interface knows it only once it is made.
+template <Family F>
+bool redraws_at_once(const F& family) {
+  if constexpr (requires { family.redraws_at_once(); })
+    return family.redraws_at_once();
+  else
+    return RedrawnAtOnce<F>;
+}
+
 // How many latent numbers there are; most families have none.
 template <Family F>
 int latent_size(const F& family) {

@@ -12,6 +12,7 @@ from mixwood.likelihoods.negative_binomial import NegativeBinomial
 from mixwood.likelihoods.poisson import Poisson
 from mixwood.likelihoods.product import Product
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
+from mixwood.likelihoods.student_t import StudentT
 
 __all__ = [
     "LIKELIHOODS",
@@ -27,6 +28,7 @@ __all__ = [
     "Poisson",
     "Product",
     "SphericalGaussian",
+    "StudentT",
     "conjugate_family",
 ]
 
@@ -35,6 +37,7 @@ __all__ = [
 #: one of these.)
 LIKELIHOODS: tuple[type[Likelihood], ...] = (
     Gaussian,
+    StudentT,
     DiagonalGaussian,
     SphericalGaussian,
     Multinomial,

@@ -13,7 +13,6 @@ from mixwood.hyper import LogNormal, draw, law
 from mixwood.input.matrices import real_array
 from mixwood.likelihoods.base import Parameters
 from mixwood.likelihoods.exposure import Exposed
-from mixwood.likelihoods.gaussian import vector
 from mixwood.likelihoods.learned import (
     BOUNDS,
     base_of_clusters,
@@ -22,6 +21,7 @@ from mixwood.likelihoods.learned import (
     number_or_prior,
     start_or_draw,
 )
+from mixwood.likelihoods.normal_wishart import vector
 from mixwood.likelihoods.poisson import SHAPE_PRIOR, column_rates
 
 if TYPE_CHECKING:

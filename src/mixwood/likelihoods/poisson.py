@@ -13,7 +13,6 @@ from mixwood.hyper import LogNormal
 from mixwood.input.matrices import real_array
 from mixwood.likelihoods.base import Parameters
 from mixwood.likelihoods.exposure import Exposed
-from mixwood.likelihoods.gaussian import vector
 from mixwood.likelihoods.learned import (
     TiedRate,
     is_learned,
@@ -24,6 +23,7 @@ from mixwood.likelihoods.learned import (
     of_clusters,
     start_or_draw,
 )
+from mixwood.likelihoods.normal_wishart import vector
 
 if TYPE_CHECKING:
     from mixwood import _core

@@ -13,6 +13,7 @@ from mixwood.reference.base.multinomial import MultinomialBase
 from mixwood.reference.base.negative_binomial import NegativeBinomialBase
 from mixwood.reference.base.poisson import PoissonBase
 from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase
+from mixwood.reference.base.student_t import StudentTBase
 
 __all__ = [
     "BernoulliBase",
@@ -25,4 +26,5 @@ __all__ = [
     "NegativeBinomialBase",
     "PoissonBase",
     "SphericalGaussianBase",
+    "StudentTBase",
 ]

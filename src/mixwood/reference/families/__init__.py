@@ -18,6 +18,7 @@ from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
 from mixwood.reference.families.registry import family_of
 from mixwood.reference.families.spherical_gaussian import SphericalGaussian
+from mixwood.reference.families.student_t import Scaled, StudentT
 
 __all__ = [
     "Bernoulli",
@@ -32,7 +33,9 @@ __all__ = [
     "NegativeBinomial",
     "Poisson",
     "Product",
+    "Scaled",
     "SphericalGaussian",
+    "StudentT",
     "dense",
     "family_of",
 ]
