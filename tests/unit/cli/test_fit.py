@@ -438,6 +438,10 @@ def test_groups_of_a_column(mixwood, trees, quick):
     assert "site" not in post.column_names
     assert type(post.model.prior).__name__ == "FiniteMixture"
     assert 'id="groups"' in Path(outcome["report"]).read_text(encoding="utf-8")
+    assert [group["rows"] for group in outcome["groups"]] == [12, 12, 12]
+    assert all(0.9 < sum(group["shares"]) <= 1 for group in outcome["groups"])
+    again = mixwood("report", outcome["folder"])
+    assert again.exit_code == 0
 
 
 def test_groups_that_cannot_be(mixwood, trees, quick):
