@@ -207,7 +207,7 @@ def _draw_contours(ax: Axes, posterior: GroupedDraws, plane: Plane) -> None:
 
 
 def _grid(values: FloatArray, count: int) -> FloatArray:
-    margin = 0.08 * float(np.ptp(values))
+    margin = 0.14 * float(np.ptp(values))
     return np.linspace(values.min() - margin, values.max() + margin, count)
 
 
