@@ -77,7 +77,9 @@ def test_a_whole_run(mixwood, table, quick):
     folder = Path("trees-run")
     assert {entry.name for entry in folder.iterdir()} >= {"report.html", "run.log", "input.json"}
     assert "AutoGaussian (all 2 columns are numbers)" in result.stderr
-    assert re.search(r"^Structure: .* (predict new rows best|are taken), by", result.stdout, re.MULTILINE)
+    assert re.search(
+        r"^Structure: .* (predict new rows best|are taken), by", result.stdout, re.MULTILINE
+    )
     assert re.search(r"^ *width .*^ *nu ", result.stdout, re.MULTILINE | re.DOTALL)
     assert re.match(r"3 clusters, with probability [\d>]+%\.\n", result.stdout)
     assert "Adjusted Rand index with 'kind': 1.000" in result.stdout
