@@ -13,7 +13,7 @@ from mixwood._support.types import FloatArray, Sizes
 from mixwood.plots.cluster_names import Marked, name_clusters
 from mixwood.plots.colours import as_palette, cluster_colours, cluster_names
 from mixwood.plots.plane import Plane, plane_of
-from mixwood.plots.style import QUIET_COLOUR, axes_or_new, sample_of
+from mixwood.plots.style import QUIET_COLOUR, axes_or_new, quiet_frame, sample_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +30,8 @@ _DENSITY_DRAWS = 200
 _LARGEST_AREA = 400.0
 #: The shares of the items that lie within the contours.
 _CONTOURS = (0.99, 0.9, 0.5)
+#: How dark it is within them, from the outermost on.
+_SHADES = (0.06, 0.13, 0.22)
 
 
 def plot_clusters(
@@ -80,6 +82,7 @@ def plot_clusters(
     ax.set(xlabel=plane.names[0], ylabel=plane.names[1] or "density")
     ax.set_title(_title(posterior, plane, marked), fontsize="medium")
     name_clusters(ax, plane.points, marked, at_clusters=not one_column)
+    quiet_frame(ax)
     return ax
 
 
@@ -188,6 +191,8 @@ def _bin_edges(values: FloatArray) -> FloatArray:
 
 def _draw_contours(ax: Axes, posterior: GroupedDraws, plane: Plane) -> None:
     """Draw where the predictive density is at the 1st, 10th and 50th percentile of the items."""
+    from matplotlib.colors import to_rgba
+
     few = _few_draws(posterior)
     across, up = _grid(plane.points[:, 0], 90), _grid(plane.points[:, 1], 90)
     places = np.stack(np.meshgrid(across, up), axis=-1)
@@ -196,11 +201,13 @@ def _draw_contours(ax: Axes, posterior: GroupedDraws, plane: Plane) -> None:
     items = np.searchsorted(np.cumsum(plane.sizes), rows, side="right")
     at_items = few.log_density(plane.points[items])
     levels = np.unique(np.quantile(at_items, [1 - share for share in _CONTOURS]))
-    ax.contour(across, up, density, levels, colors=QUIET_COLOUR, linewidths=0.9, linestyles="solid")
+    shades = [to_rgba(QUIET_COLOUR, alpha) for alpha in _SHADES[-len(levels) :]]
+    ax.contourf(across, up, density, [*levels, np.inf], colors=shades)
+    ax.contour(across, up, density, levels, colors=QUIET_COLOUR, linewidths=0.7, linestyles="solid")
 
 
 def _grid(values: FloatArray, count: int) -> FloatArray:
-    margin = 0.08 * float(np.ptp(values))
+    margin = 0.14 * float(np.ptp(values))
     return np.linspace(values.min() - margin, values.max() + margin, count)
 
 

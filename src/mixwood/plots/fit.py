@@ -9,7 +9,7 @@ import numpy as np
 
 from mixwood._support.checks import whole_number
 from mixwood._support.numbers import number
-from mixwood.plots.style import COLOURS, QUIET_COLOUR, axes_or_new
+from mixwood.plots.style import COLOURS, QUIET_COLOUR, axes_or_new, quiet_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ def plot_fit(fit: FitCheck, ax: Axes | None = None, *, max_quantities: int = 15)
     ax.set_xlabel("standard deviations from expected")
     title = fill(fit.sentence, _LINE).replace("$", r"\$")
     ax.set_title(title, fontsize="medium", loc="right", ha="right")
-    ax.spines[["top", "right"]].set_visible(False)
+    quiet_frame(ax)
     return ax
 
 

@@ -11,7 +11,7 @@ from mixwood._support.checks import shown, whole_number
 from mixwood._support.numbers import count, number
 from mixwood._support.types import FloatArray, IntArray
 from mixwood.plots.colours import as_palette, cluster_names
-from mixwood.plots.style import MIXED_COLOUR
+from mixwood.plots.style import MIXED_COLOUR, quiet_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,7 +168,7 @@ def _stack(ax: Axes, table: _Table) -> None:
     ax.bar(groups, 1 - bottom, 0.85, bottom=bottom, color=MIXED_COLOUR, alpha=0.4)
     ax.set(ylim=(0, 1), ylabel="share of the group")
     ax.yaxis.set_major_formatter(_percent_axis())
-    ax.spines[["top", "right"]].set_visible(False)
+    quiet_frame(ax)
 
 
 def _percent_axis() -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood.plots.style import COLOURS, axes_or_new, legend_above, plain_ticks
+from mixwood.plots.style import COLOURS, axes_or_new, legend_above, plain_ticks, quiet_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,4 +47,5 @@ def plot_n_clusters(posterior: GroupedDraws, ax: Axes | None = None, min_size: i
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     plain_ticks(ax.xaxis)
     ax.yaxis.set_major_formatter(PercentFormatter(1))
+    quiet_frame(ax)
     return ax

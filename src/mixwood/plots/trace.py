@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.checks import shown
-from mixwood.plots.style import axes_or_new, colour, legend_above, plain_ticks
+from mixwood.plots.style import axes_or_new, colour, legend_above, plain_ticks, quiet_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,6 +50,7 @@ def plot_trace(posterior: GroupedDraws, name: str = "log_joint", ax: Axes | None
     if values.dtype.kind == "i":
         ax.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     plain_ticks(ax.xaxis, ax.yaxis)
+    quiet_frame(ax)
     if 1 < chains <= _MOST_NAMED:
         legend_above(ax)
     return ax
