@@ -193,7 +193,6 @@ class DiagonalGaussian {
 
   // Whether all columns have as many entries.
   bool has_one_size(const double* s) const {
-    if (complete_ && s[0] == 0) return true;
     bool same = true;
     for (int j = 1; j < d_; ++j) same &= s[3 * j] == s[0];
     return same;
