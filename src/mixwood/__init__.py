@@ -23,6 +23,7 @@ from mixwood.likelihoods import (
     NegativeBinomial,
     Poisson,
     Product,
+    Regression,
     SphericalGaussian,
     conjugate_family,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "Poisson",
     "Posterior",
     "Product",
+    "Regression",
     "Slice",
     "SphericalGaussian",
     "SplitMerge",

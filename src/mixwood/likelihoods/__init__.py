@@ -11,6 +11,7 @@ from mixwood.likelihoods.multinomial import Multinomial
 from mixwood.likelihoods.negative_binomial import NegativeBinomial
 from mixwood.likelihoods.poisson import Poisson
 from mixwood.likelihoods.product import Product
+from mixwood.likelihoods.regression import Regression
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "NegativeBinomial",
     "Poisson",
     "Product",
+    "Regression",
     "SphericalGaussian",
     "conjugate_family",
 ]
@@ -42,5 +44,6 @@ LIKELIHOODS: tuple[type[Likelihood], ...] = (
     Categorical,
     Poisson,
     NegativeBinomial,
+    Regression,
     Product,
 )
