@@ -65,6 +65,17 @@ FAMILIES = {
 }
 
 
+def _relations(rng, n):
+    """Predictors and, in the middle, a target that some rows lack."""
+    x, slopes = rng.normal(size=(n, 2)), rng.choice([-2.0, 2.0], n)
+    y = slopes * x[:, 0] + rng.normal(size=n)
+    y[rng.random(n) < 0.1] = np.nan
+    return mw.Regression(1), np.column_stack([x[:, 0], y, x[:, 1]])
+
+
+FAMILIES["regression"] = _relations
+
+
 def _mixed(rng, n):
     """A product whose rows lack single entries, or all that a part would have of them."""
     parts = {(3, 0): mw.Gaussian(), (4, 5): mw.Multinomial(), (1, 2): mw.Poisson()}
@@ -90,6 +101,7 @@ FIXED = {
     "categorical": mw.Categorical(beta=1.0),
     "poisson": mw.Poisson(shape=1.0),
     "negative_binomial": mw.NegativeBinomial(size=2.0, shape=1.0, exposure=3),
+    "regression": mw.Regression(1, scale=2.0),
     "product": mw.Product(
         {
             (3, 0): mw.Gaussian(scale="data"),

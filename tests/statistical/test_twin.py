@@ -68,6 +68,10 @@ OTHERS = {
         mw.Poisson(shape=GAMMA(2, 1), rate=[1.0, 0.5, 2.0]),
         mw.Poisson(exposure=np.linspace(0.5, 2.0, 18)),
     ],
+    "regression": [
+        mw.Regression(1, on=[0], scale=1.0),
+        mw.Regression(1, r=GAMMA(2, 20), nu=6.0, slopes=1.0),
+    ],
     "negative_binomial": [
         mw.NegativeBinomial(size=3.0, shape=1.5, exposure=3),
         mw.NegativeBinomial(exposure=3),

@@ -29,7 +29,7 @@ void bind_negative_binomial(nb::module_& m) {
             as_span(rows), static_cast<int>(rows.shape(0)), static_cast<int>(d),
             NegativeBinomial::Prior{copied(sizes), copied(shapes), copied(means), law_of(size_law),
                                     law_of(shape_law)},
-            exposures ? as_span(*exposures) : std::span<const double>());
+            as_span(exposures));
       },
       nb::arg("rows"), nb::arg("sizes"), nb::arg("shapes"), nb::arg("means"),
       nb::arg("size_law").none() = nb::none(), nb::arg("shape_law").none() = nb::none(),

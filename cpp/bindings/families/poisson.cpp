@@ -18,8 +18,7 @@ void bind_poisson(nb::module_& m) {
                 "exposures must have one entry per row");
         return bound<Poisson>(as_span(rows), static_cast<int>(rows.shape(0)),
                               static_cast<int>(rows.shape(1)), as_span(shapes), as_span(rates),
-                              tied, law ? hyperprior(*law) : Hyperprior{},
-                              exposures ? as_span(*exposures) : std::span<const double>());
+                              tied, law ? hyperprior(*law) : Hyperprior{}, as_span(exposures));
       },
       nb::arg("rows"), nb::arg("shapes"), nb::arg("rates"), nb::arg("tied") = false,
       nb::arg("law").none() = nb::none(), nb::arg("exposures").none() = nb::none(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,14 +13,14 @@ namespace mixwood {
 class Exposures {
  public:
   Exposures() = default;
-  explicit Exposures(std::span<const double> values) : values_(values) {}
+  explicit Exposures(std::optional<std::span<const double>> values) : values_(values) {}
 
   // Whether rows differ in it; 1 for all of them otherwise.
-  bool given() const { return !values_.empty(); }
-  double of(int row) const { return given() ? values_[row] : 1.0; }
+  bool given() const { return values_.has_value(); }
+  double of(int row) const { return given() ? (*values_)[row] : 1.0; }
 
  private:
-  std::span<const double> values_;
+  std::optional<std::span<const double>> values_;
 };
 
 // Those of a block of rows.

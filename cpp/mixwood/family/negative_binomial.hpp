@@ -17,6 +17,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -44,7 +45,7 @@ class NegativeBinomial {
   };
 
   NegativeBinomial(std::span<const double> rows, int n, int d, Prior prior,
-                   std::span<const double> exposures)
+                   std::optional<std::span<const double>> exposures)
       : rows_(rows),
         n_(n),
         d_(d),

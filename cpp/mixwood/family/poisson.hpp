@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -32,7 +33,7 @@ class Poisson {
   // `tied`: with a hyperprior, whether the rates keep their ratio to the shapes.
   Poisson(std::span<const double> rows, int n, int d, std::span<const double> shapes,
           std::span<const double> rates, bool tied = false, Hyperprior hyper = {},
-          std::span<const double> exposures = {})
+          std::optional<std::span<const double>> exposures = {})
       : rows_(rows),
         n_(n),
         d_(d),

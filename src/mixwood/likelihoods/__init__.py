@@ -11,6 +11,7 @@ from mixwood.likelihoods.multinomial import Multinomial
 from mixwood.likelihoods.negative_binomial import NegativeBinomial
 from mixwood.likelihoods.poisson import Poisson
 from mixwood.likelihoods.product import Product
+from mixwood.likelihoods.regression import Regression
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
 from mixwood.likelihoods.student_t import StudentT
 
@@ -27,6 +28,7 @@ __all__ = [
     "NegativeBinomial",
     "Poisson",
     "Product",
+    "Regression",
     "SphericalGaussian",
     "StudentT",
     "conjugate_family",
@@ -45,5 +47,6 @@ LIKELIHOODS: tuple[type[Likelihood], ...] = (
     Categorical,
     Poisson,
     NegativeBinomial,
+    Regression,
     Product,
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from mixwood import _core
 
-__all__ = ["Column", "Likelihood", "Parameters", "as_likelihood"]
+__all__ = ["Column", "Likelihood", "Parameters", "TargetTerms", "as_likelihood"]
 
 #: Of some clusters: arrays by name, the first axis that of the clusters.
 Parameters: TypeAlias = dict[str, FloatArray]
@@ -41,6 +41,20 @@ class Column(NamedTuple):
 
     name: str
     categories: tuple[Any, ...] | None = None
+
+
+class TargetTerms(NamedTuple):
+    """The t distributions of the target of m rows in C clusters.
+
+    Attributes
+    ----------
+    degrees : array of shape (C,)
+    location, scale : array of shape (m, C)
+    """
+
+    degrees: FloatArray
+    location: FloatArray
+    scale: FloatArray
 
 
 class SingleRows(NamedTuple):
@@ -334,6 +348,20 @@ class Likelihood(Settable, ABC):
         In the order in which the core has them; none where missing entries are not drawn.
         """
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+    # --- a target
+
+    @property
+    def target_column(self) -> int | None:
+        """The number of a column that is predicted from others, or None; parameters explicit."""
+        return None
+
+    def target_terms(self, statistics: FloatArray, base: FloatArray | None, X: Data) -> TargetTerms:
+        """Return the distribution of the target of each row of checked `X` in each cluster.
+
+        `statistics` are as for `draw_parameters`: zeros are those of a new cluster.
+        """
+        raise TypeError(f"the likelihood {type(self).__name__} has no target")
 
     # --- what rows come with
 

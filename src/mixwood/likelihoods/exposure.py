@@ -158,6 +158,10 @@ class Exposed(Likelihood):
 
     def given_columns(self, width: int) -> tuple[int, ...]:
         """Return the column of exposures, if there is one."""
+        if self._beside:
+            raise ValueError(
+                "exposure must be the name or the number of a column that is one of the part's own"
+            )
         return () if self.exposure is None else (self._place(width),)
 
     def exposures_in(self, X: Data) -> dict[str, FloatArray]:

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from mixwood._support.types import Data, FloatArray, IntArray
 
 __all__ = [
+    "checked_rows",
     "cluster_probabilities",
+    "family_of_rows",
     "log_density",
     "log_density_per_draw",
     "nearest_clusters",
@@ -48,11 +50,11 @@ _ROWS_AT_ONCE = 1024
 
 def log_density(draws: Draws, X: Any, groups: Any = None) -> FloatArray:
     """Return ``log p(x | X)`` of each new row; see `Posterior.log_density`."""
-    data = _checked(draws, X)
+    data = checked_rows(draws, X)
     family = draws.family_for("prediction")
     values = np.empty(data.shape[0])
     for rows, mixture in _by_group(draws, groups, data.shape[0]):
-        sums = _RowSums(_new_family(draws, data[rows]), columns=1)
+        sums = _RowSums(family_of_rows(draws, data[rows]), columns=1)
         for portion in mixture.portions(family):
             sums.add(portion, np.ones((len(portion.statistics), 1)))
         values[rows] = sums.log_totals()
@@ -91,12 +93,12 @@ def cluster_probabilities(
     groups : array of shape (m,), optional
         The groups of the new rows.
     """
-    data = _checked(draws, X)
+    data = checked_rows(draws, X)
     family = draws.family_for("prediction")
     K = int(estimate.max()) + 1
     proportions = np.empty((data.shape[0], K + 1))
     for rows, mixture in _by_group(draws, groups, data.shape[0]):
-        sums = _RowSums(_new_family(draws, data[rows]), columns=K)
+        sums = _RowSums(family_of_rows(draws, data[rows]), columns=K)
         for portion in mixture.portions(family):
             shares = mixture.clusters.shares(estimate, portion.chosen)
             sums.add(portion if new else replace(portion, new=0.0), shares)
@@ -166,8 +168,8 @@ def log_density_per_draw(draws: Draws, X: Any) -> FloatArray:
     """Return each draw's part of `log_density`, shape (chain, draw, m)."""
     if draws.groups is not None:
         raise ValueError("per_draw must be False where rows come in groups")
-    data, family = _checked(draws, X), draws.family_for("prediction")
-    new_family = _new_family(draws, data)
+    data, family = checked_rows(draws, X), draws.family_for("prediction")
+    new_family = family_of_rows(draws, data)
     weights, labels = draw_weights(draws), flat_labels(draws)
     bases = flat_bases(draws)
     values = np.empty((len(labels), new_family.n_rows))
@@ -249,13 +251,13 @@ class _RowSums:
         return np.asarray(self._sums / self._sums.sum(axis=1, keepdims=True))
 
 
-def _checked(draws: Draws, X: Any) -> Data:
+def checked_rows(draws: Draws, X: Any) -> Data:
     """Return the new rows, checked."""
     items = draws.data_for("prediction")
     return draws.resolved.check(_own_columns(draws, X), width=items.shape[1])
 
 
-def _new_family(draws: Draws, rows: Data) -> _core.Family:
+def family_of_rows(draws: Draws, rows: Data) -> _core.Family:
     """Return the compiled family over new rows."""
     return bind_family(replace(draws.model, likelihood=draws.resolved), rows)
 

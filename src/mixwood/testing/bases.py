@@ -31,6 +31,7 @@ from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.base.laws import Law
 from mixwood.reference.base.multinomial import MultinomialBase, log_dirichlet_marginals
 from mixwood.reference.base.negative_binomial import NegativeBinomialBase
+from mixwood.reference.base.regression import RegressionBase, log_relation_marginal
 from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase, log_ball_marginals
 from mixwood.reference.families import Family, dense, family_of
 from mixwood.testing.axes import BoundedAxis, bounded_axis
@@ -313,6 +314,11 @@ def _blocks(family: Family[Any], stats: Sequence[Any], place: int, prefix: str) 
             width = _width(f"{prefix}width", place, *floors)
             table = partial(_ball_table, learned, stats)
             return [_width_block((width,), learned, family.base, place, prefix, table)]
+        case RegressionBase():
+            floors = float(np.exp(learned.log_floor)), float(learned.tie_floor)
+            width = _width(f"{prefix}width", place, *floors)
+            table = partial(_relation_table, learned, stats)
+            return [_width_block((width,), learned, family.base, place, prefix, table)]
         case MultinomialBase():
 
             def log_marginals(values: FloatArray) -> FloatArray:
@@ -386,7 +392,7 @@ def _width(name: str, place: int, floor: float, tie_floor: float, in_logs: bool 
 
 def _width_block(
     widths: tuple[Own, ...],
-    learned: GaussianBase | DiagonalGaussianBase | SphericalGaussianBase,
+    learned: GaussianBase | DiagonalGaussianBase | SphericalGaussianBase | RegressionBase,
     base: FloatArray,
     place: int,
     prefix: str,
@@ -430,8 +436,16 @@ def _column_table(c: Columns, j: int, log_omega: Any, log_nu: Any, r: Any) -> Fl
 def _ball_table(
     learned: SphericalGaussianBase, stats: Sequence[Any], _: int, *parameters: Any
 ) -> FloatArray:
-    subsets = (learned.balls([stat]) for stat in stats)
+    subsets = (learned.prepared([stat]) for stat in stats)
     return np.array([log_ball_marginals(own, learned.d, *parameters) for own in subsets])
+
+
+def _relation_table(
+    learned: RegressionBase, stats: Sequence[Any], _: int, log_omega: Any, log_nu: Any, r: Any
+) -> FloatArray:
+    omega, excess = np.exp(log_omega), np.exp(log_nu)
+    prior = r, omega / learned.slopes, excess + 2, excess * omega
+    return np.array([log_relation_marginal(stat, *prior) for stat in stats])
 
 
 def _column(learned: ColumnsBase, j: int, stats: Sequence[Any], place: int, prefix: str) -> Block:

@@ -18,6 +18,7 @@ from mixwood.likelihoods import (
     NegativeBinomial,
     Poisson,
     Product,
+    Regression,
     SphericalGaussian,
 )
 from mixwood.model import Mixture
@@ -38,6 +39,7 @@ FAMILIES = {
     "Bernoulli": (Bernoulli(), COUNTS > 2),
     "Categorical": (Categorical(), COUNTS),
     "Poisson": (Poisson(), COUNTS),
+    "Regression": (Regression(0), RNG.normal(size=(60, 3))),
     "NegativeBinomial": (
         NegativeBinomial(exposure=4),
         np.column_stack([COUNTS, RNG.uniform(0.5, 2.0, 60)]),

@@ -23,6 +23,7 @@ from mixwood.likelihoods import (
     Multinomial,
     NegativeBinomial,
     Poisson,
+    Regression,
     SphericalGaussian,
 )
 from mixwood.priors import (
@@ -59,6 +60,7 @@ LIKELIHOODS = {
     "Categorical, one number": (Categorical(n_categories=20), COUNTS),
     "Poisson": (Poisson(shape=2), np.where(COUNTS > 3, np.nan, COUNTS)),
     "Poisson, exposed": (Poisson(exposure=np.linspace(0.5, 2.0, 12)), COUNTS),
+    "Regression": (Regression(2, on=[0]), np.random.default_rng(2).normal(size=(12, 3))),
     "NegativeBinomial": (NegativeBinomial(), COUNTS),
     "Poisson, explicit": (Poisson(rate=[1, 2, 3]), COUNTS),
     "Poisson, one rate": (Poisson(rate=0.1), COUNTS),

@@ -12,6 +12,7 @@ from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.base.multinomial import MultinomialBase
 from mixwood.reference.base.negative_binomial import NegativeBinomialBase
 from mixwood.reference.base.poisson import PoissonBase
+from mixwood.reference.base.regression import RegressionBase
 from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase
 from mixwood.reference.base.student_t import StudentTBase
 
@@ -25,6 +26,7 @@ __all__ = [
     "MultinomialBase",
     "NegativeBinomialBase",
     "PoissonBase",
+    "RegressionBase",
     "SphericalGaussianBase",
     "StudentTBase",
 ]

@@ -17,6 +17,7 @@ from mixwood.reference.families.negative_binomial import NegativeBinomial
 from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
 from mixwood.reference.families.registry import family_of
+from mixwood.reference.families.regression import Regression
 from mixwood.reference.families.spherical_gaussian import SphericalGaussian
 from mixwood.reference.families.student_t import Scaled, StudentT
 
@@ -33,6 +34,7 @@ __all__ = [
     "NegativeBinomial",
     "Poisson",
     "Product",
+    "Regression",
     "Scaled",
     "SphericalGaussian",
     "StudentT",

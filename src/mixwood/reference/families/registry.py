@@ -17,6 +17,7 @@ from mixwood.reference.families.multinomial import Multinomial
 from mixwood.reference.families.negative_binomial import NegativeBinomial
 from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
+from mixwood.reference.families.regression import Regression
 from mixwood.reference.families.spherical_gaussian import SphericalGaussian
 from mixwood.reference.families.student_t import StudentT
 
@@ -32,6 +33,7 @@ _TWINS: dict[type[likelihoods.Likelihood], Callable[[Any], Family[Any]]] = {
     likelihoods.Categorical: Categorical,
     likelihoods.Poisson: Poisson,
     likelihoods.NegativeBinomial: NegativeBinomial,
+    likelihoods.Regression: Regression,
     likelihoods.Product: Product,
     likelihoods.CustomFamily: Custom,
 }
