@@ -190,6 +190,9 @@ class StateChain : public AnyChain {
       if (!latents_) return;
       follow_latent((*latents_)(state_, *family_, row_visits(), random_, latent_report_));
       if (!redraws_at_once(*family_)) return;
+      // Of very many rows in a share of the iterations, by chance, whatever the state: as long as
+      // an iteration that visits a part of them.
+      if (n_rows() > rows_redrawn && random_.uniform() * n_rows() >= rows_redrawn) return;
       latents_->redraw(state_, *family_, random_, latent_report_);
       follow_latent(family_->latent_rows());
       state_.gather();
@@ -221,6 +224,7 @@ class StateChain : public AnyChain {
   }
   static constexpr int many_words = 1000;
   static constexpr int few_numbers = 40;
+  static constexpr int rows_redrawn = 10000;
   static constexpr int many_rows = 5000;
   static constexpr double share_of_updates = 0.25;
 
