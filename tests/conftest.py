@@ -56,6 +56,12 @@ FAMILIES = {
         with_holes(rng.integers(0, 4, (n, 3)), rng),
     ),
     "poisson": lambda rng, n: (mw.Poisson(), with_holes(rng.poisson(3.0, (n, 3)), rng)),
+    "negative_binomial": lambda rng, n: (
+        mw.NegativeBinomial(size=2.0, exposure=3),
+        np.column_stack(
+            [with_holes(rng.negative_binomial(2, 0.3, (n, 3)), rng), rng.uniform(0.5, 2, n)]
+        ),
+    ),
 }
 
 
@@ -83,6 +89,7 @@ FIXED = {
     "bernoulli": mw.Bernoulli(a=0.6, b=1.2),
     "categorical": mw.Categorical(beta=1.0),
     "poisson": mw.Poisson(shape=1.0),
+    "negative_binomial": mw.NegativeBinomial(size=2.0, shape=1.0, exposure=3),
     "product": mw.Product(
         {
             (3, 0): mw.Gaussian(scale="data"),

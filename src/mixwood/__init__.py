@@ -20,9 +20,11 @@ from mixwood.likelihoods import (
     Gaussian,
     Likelihood,
     Multinomial,
+    NegativeBinomial,
     Poisson,
     Product,
     SphericalGaussian,
+    StudentT,
     conjugate_family,
 )
 from mixwood.model import Mixture
@@ -63,6 +65,7 @@ __all__ = [
     "Likelihood",
     "Mixture",
     "Multinomial",
+    "NegativeBinomial",
     "NormalizedInverseGaussian",
     "PaperTree",
     "PitmanYor",
@@ -72,6 +75,7 @@ __all__ = [
     "Slice",
     "SphericalGaussian",
     "SplitMerge",
+    "StudentT",
     "Tree",
     "WeightedLeaves",
     "bhc",

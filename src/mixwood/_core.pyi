@@ -115,6 +115,16 @@ def gaussian_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, N
     Gaussian rows whose base measure is learned: Omega's lower triangle, ln nu', ln r.
     """
 
+def student_t(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], df: float, df_law: tuple[str, float, float, float, float], r: float, nu: float, psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Family:
+    """
+    Student t rows, centred on the prior mean, under a Normal-Wishart prior.
+    """
+
+def student_t_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], df: float, df_law: tuple[str, float, float, float, float], spread: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], tie_floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], fraction: float, degrees: float, tau: float, nu_law: tuple[str, float, float, float, float], r_law: tuple[str, float, float, float, float], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
+    """
+    Student t rows whose base measure is learned: Omega's lower triangle, ln nu', ln r; and ln df where its law is not fixed.
+    """
+
 def diagonal_gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float) -> Family:
     """Rows centred on the prior mean and in units in which psi is 1."""
 
@@ -140,10 +150,23 @@ def categorical(codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), 
     Independent categorical columns under Dirichlet priors; negative codes are missing.
     """
 
-def poisson(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shapes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tied: bool = False, law: tuple[str, float, float, float, float] | None = None) -> Family:
+def poisson(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shapes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tied: bool = False, law: tuple[str, float, float, float, float] | None = None, exposures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Family:
     """
     Independent Poisson columns under Gamma priors; NaN entries are missing.
     """
+
+def negative_binomial(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shapes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], size_law: tuple[str, float, float, float, float] | None = None, shape_law: tuple[str, float, float, float, float] | None = None, exposures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Family:
+    """
+    Independent negative binomial columns under Beta priors; NaN entries are missing.
+    """
+
+def regression(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, g: float, nu: float, psi: float) -> Family:
+    """
+    Rows of predictors and, last, a target that is linear in them, NaN where it is missing.
+    """
+
+def regression_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], floor: float, tie_floor: float, fraction: float, tau: float, slopes: float, nu_law: tuple[str, float, float, float, float], r_law: tuple[str, float, float, float, float], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
+    """The same with a learned base measure: ln omega, ln nu', ln r."""
 
 def product(families: tuple[Family, ...], places: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ...], n_rows: int) -> Family:
     """

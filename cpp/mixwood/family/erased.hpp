@@ -77,6 +77,10 @@ class ErasedFamily {
   virtual double log_base() const = 0;
   virtual BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) = 0;
 
+  // See RowTermFamily. Most kinds leave out nothing that is learned.
+  virtual double row_term(int) const { return 0; }
+  virtual double log_rows() const { return 0; }
+
   // Rows with a latent part: see LatentFamily. Most kinds have none.
   virtual int latent_size() const { return 0; }
   virtual int latent_size(int) const { return 0; }
@@ -84,6 +88,8 @@ class ErasedFamily {
   virtual void read_latent(double*) const {}
   virtual void set_latent(const double*) {}
   virtual void set_latent_of_row(int, const double*) {}
+  virtual bool redraws_at_once() const { return false; }
+  virtual void redraw_latents(const ClusterStatistics&, std::span<const int>, Stream&) {}
   inline virtual std::unique_ptr<ErasedLatents> latents() const;  // null for a kind without
 
   int n_rows() const { return n_rows_; }

@@ -83,6 +83,17 @@ class Product {
     return moves;
   }
 
+  double row_term(int row) const {
+    double total = 0;
+    for (const Part& part : parts_) total += part.row_term(row);
+    return total;
+  }
+  double log_rows() const {
+    double total = 0;
+    for (const Part& part : parts_) total += part.family->log_rows();
+    return total;
+  }
+
   // --- rows with a latent part: the numbers of the parts, one after the other
   int latent_size() const {
     int total = 0;
@@ -114,6 +125,23 @@ class Product {
       from += part.latent_size(row);
     }
     alone_.forget_one(static_cast<std::size_t>(row));
+  }
+
+  bool redraws_at_once() const {
+    return std::ranges::any_of(parts_,
+                               [](const Part& part) { return part.family->redraws_at_once(); });
+  }
+  void redraw_latents(const ClusterStatistics& clusters, std::span<const int> cluster_of_row,
+                      Stream& random) {
+    for (int p = 0; p < n_parts(); ++p) {
+      if (!parts_[p].family->redraws_at_once()) continue;
+      std::vector<int> own(static_cast<std::size_t>(parts_[p].family->n_rows()));
+      for (int row = 0; row < n_; ++row)
+        if (parts_[p].place(row) >= 0) own[parts_[p].place(row)] = cluster_of_row[row];
+      parts_[p].family->redraw_latents(
+          {clusters.count, [&, p](int k) { return clusters.read(k) + offsets_[p]; }}, own, random);
+    }
+    alone_.forget(static_cast<std::size_t>(n_));
   }
 
   int n_rows() const { return n_; }

@@ -26,6 +26,23 @@ struct StudentTerms {
   double fraction;
 };
 
+// One linear relation's predictive: base + half log s - (half + 1/2) log(s + e^2), with
+// s = spread + |L^-1 (x - mean)|^2 over the predictors and e the same for the target.
+struct RegressionTerms {
+  double base;
+  double half;
+  double spread;
+};
+
+// The same of a row whose precision is w times that of its cluster's rows:
+// base + half_columns log f - half log(1 + f |L^-1 (x - mean)|^2), f = kappa w / (kappa + w).
+struct ScaledTerms {
+  double base;
+  double half_columns;
+  double half;
+  double kappa;
+};
+
 struct Kernels {
   const char* name;
 
@@ -42,9 +59,22 @@ struct Kernels {
                           const double* psi, const double* floors, double r, double* scratch,
                           double* log_determinants);
 
+  // As `gaussian` for rows with weights, block_rows of them.
+  void (*scaled_gaussian)(int d, const double* factor, const double* mean, const double* rows,
+                          const double* weights, ScaledTerms terms, double* scratch,
+                          double* quadratic, double* scores);
+  // The same scores of one row at many weights, plus a number for each; `count` is a multiple of
+  // widest_vector.
+  void (*scaled_lattice)(int count, const double* weights, const double* log_densities,
+                         ScaledTerms terms, double squared, double* scores);
+
   // Gaussian, one variance for all columns; as above with |x - mean|^2.
   void (*spherical)(int d, const double* mean, const double* rows, StudentTerms terms,
                     double* quadratic, double* scores);
+
+  // A target, the last column, that is linear in the others; counted where it is present.
+  void (*regression)(int d, const double* factor, const double* mean, const double* rows,
+                     const double* present, RegressionTerms terms, double* scratch, double* scores);
 
   // Gaussian, independent columns. In column j: base[j] - half[j] log(1 + (x-mean)^2 scale[j]),
   // counted where present (1 or 0).
@@ -57,6 +87,21 @@ struct Kernels {
   // Poisson: in column j, logGamma(a[j] + x) + constant[j] + slope[j] x where present.
   void (*poisson)(int d, const double* a, const double* constant, const double* slope,
                   const double* rows, const double* present, double* scores);
+
+  // The same where rows have exposures e: logGamma(a[j] + x) + constant[j] - (a[j] + x) log(b[j] +
+  // e).
+  void (*poisson_exposed)(int d, const double* a, const double* b, const double* constant,
+                          const double* exposure, const double* rows, const double* present,
+                          double* scores);
+
+  // Negative binomial: in column j, logGamma(b[j] + x) - logGamma(a[j] + b[j] + x) + constant[j]
+  // where present.
+  void (*negative_binomial)(int d, const double* a, const double* b, const double* constant,
+                            const double* rows, const double* present, double* scores);
+  // The same where rows have exposures: with a[j] + size[j] e for a[j], whose logGamma is added.
+  void (*negative_binomial_exposed)(int d, const double* a, const double* b, const double* constant,
+                                    const double* size, const double* exposure, const double* rows,
+                                    const double* present, double* scores);
 
   // Sums of table entries: scores[b] = sum_j table[places[j, b]].
   void (*table_sums)(int d, const double* table, const std::int32_t* places, double* scores);
@@ -75,15 +120,18 @@ struct Kernels {
   // Gaussian, independent columns: in column j, base[j] - half[j] (x - mean[j])^2 where present.
   void (*normal_columns)(int d, const double* mean, const double* half, const double* base,
                          const double* rows, const double* present, double* scores);
-  // Poisson: in column j, x log_mean[j] - mean[j] where present.
-  void (*poisson_columns)(int d, const double* log_mean, const double* mean, const double* rows,
-                          const double* present, double* scores);
+  // Poisson: in column j, x log_mean[j] - mean[j] e where present; e is 1 for most.
+  void (*poisson_columns)(int d, const double* log_mean, const double* mean, const double* exposure,
+                          const double* rows, const double* present, double* scores);
   // Multinomial: one sparse row against `slots` clusters, scores[k] = sum of x table[word, k].
   void (*weighted_sums)(int nonzeros, const std::int32_t* words, const std::int32_t* counts,
                         const double* table, std::int64_t stride, int slots, double* scores);
 
   // values[k] = logGamma(values[k]), each > 0.
   void (*log_gammas)(int count, double* values);
+
+  // log of the sum of exp(log_terms[k]); `count` is a multiple of widest_vector.
+  double (*log_sum)(int count, double* log_terms);
 
   // Picks k with probability proportional to exp(log_weights[k]): the first whose cumulative
   // sum exceeds uniform * total; -1 if they are not numbers. Overwrites log_weights.

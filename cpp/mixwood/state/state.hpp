@@ -51,7 +51,7 @@ struct ClusterState {
   double log_joint() {
     if (prior.has_groups()) return log_grouped_joint();
     const double n = partition.n_points();
-    double total = (n - 1) * prior.values().log_u - prior.psi() - log_gamma(n);
+    double total = (n - 1) * prior.values().log_u - prior.psi() - log_gamma(n) + log_rows(family);
     total -= prior.log_nonempty();
     for (const int slot : partition.active())
       total += prior.log_kappa(partition.size(slot)) + clusters.log_marginal(slot);
@@ -61,7 +61,7 @@ struct ClusterState {
   // The same of rows in groups.
   double log_grouped_joint() {
     const GroupTerms& terms = prior.by_group();
-    double total = terms.log_of_u() - prior.psi() - prior.log_nonempty();
+    double total = terms.log_of_u() - prior.psi() - prior.log_nonempty() + log_rows(family);
     for (const int slot : partition.active())
       total +=
           terms.log_kappa(partition.cluster_groups().of_slot(slot)) + clusters.log_marginal(slot);
@@ -132,6 +132,17 @@ struct State : ClusterState<F, Partition> {
     for (int slot = 0; slot < partition.n_slots(); ++slot) this->clusters.clear(slot);
     for (int row = 0; row < partition.n_rows(); ++row)
       this->clusters.observe(partition.slot_of(row), row);
+  }
+
+  // All rows have changed: statistics made afresh, in the same slots.
+  void gather() {
+    const Partition& partition = this->partition;
+    const auto size = static_cast<std::size_t>(this->family.statistic_size());
+    std::vector<double> statistics(size * partition.n_slots(), 0.0);
+    for (int row = 0; row < partition.n_rows(); ++row)
+      this->family.observe(statistics.data() + size * partition.slot_of(row), row);
+    for (const int slot : partition.active())
+      this->clusters.assign(slot, statistics.data() + size * slot);
   }
 };
 

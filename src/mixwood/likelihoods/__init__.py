@@ -8,9 +8,11 @@ from mixwood.likelihoods.custom import CustomFamily, conjugate_family
 from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
 from mixwood.likelihoods.gaussian import Gaussian
 from mixwood.likelihoods.multinomial import Multinomial
+from mixwood.likelihoods.negative_binomial import NegativeBinomial
 from mixwood.likelihoods.poisson import Poisson
 from mixwood.likelihoods.product import Product
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
+from mixwood.likelihoods.student_t import StudentT
 
 __all__ = [
     "LIKELIHOODS",
@@ -22,9 +24,11 @@ __all__ = [
     "Gaussian",
     "Likelihood",
     "Multinomial",
+    "NegativeBinomial",
     "Poisson",
     "Product",
     "SphericalGaussian",
+    "StudentT",
     "conjugate_family",
 ]
 
@@ -33,11 +37,13 @@ __all__ = [
 #: one of these.)
 LIKELIHOODS: tuple[type[Likelihood], ...] = (
     Gaussian,
+    StudentT,
     DiagonalGaussian,
     SphericalGaussian,
     Multinomial,
     Bernoulli,
     Categorical,
     Poisson,
+    NegativeBinomial,
     Product,
 )

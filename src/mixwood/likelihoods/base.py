@@ -169,7 +169,14 @@ class Likelihood(Settable, ABC):
 
     def located_in(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
         """Return a copy that knows where its columns are, and `X` in the form the core reads."""
-        return self, self.check(X, name=name)
+        return self.placed(column_names(X)), self.check(X, name=name)
+
+    def placed(self, names: Sequence[Any] | None) -> Self:
+        """Return a copy that has numbers for the columns that it names, which are called `names`.
+
+        None: the columns have no names.
+        """
+        return self
 
     def candidates(self, X: Data) -> list[Likelihood]:
         """Return the likelihoods, explicit, that come into question for checked `X`."""
@@ -181,8 +188,8 @@ class Likelihood(Settable, ABC):
 
     def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
         """Return a copy whose parameters are all explicit, and `X` in the form the core reads."""
-        data = self.check(X, name=name)
-        explicit = self.resolve(data)
+        located, data = self.located_in(X, name=name)
+        explicit = located.resolve(data)
         warn_of_left_out(explicit.left_out, self.names_in(X))
         warn_of_cost(explicit, data.shape[0])
         return explicit, data
@@ -244,6 +251,11 @@ class Likelihood(Settable, ABC):
     def means_in_statistic(self) -> NDArray[np.bool_]:
         """Which entries of the statistic are means; the others are sums. Parameters explicit."""
         return np.zeros(self.statistic_size, dtype=np.bool_)
+
+    @property
+    def learns_from_rows(self) -> bool:
+        """Whether what is learned needs the rows themselves: their statistics are not enough."""
+        return False
 
     @property
     def work(self) -> int:
@@ -323,9 +335,43 @@ class Likelihood(Settable, ABC):
         """
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
+    # --- what rows come with
+
+    def given_columns(self, width: int) -> tuple[int, ...]:
+        """Return the columns, out of `width`, that rows come with, as a count has an exposure.
+
+        They are not drawn, and clusters say nothing about them.
+        """
+        return ()
+
+    def exposures_in(self, X: Data) -> dict[str, FloatArray]:
+        """Return the exposures of the rows of checked `X`, by what names of parameters begin with.
+
+        None where counts are of rows that were looked at equally long.
+        """
+        return {}
+
     def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
         """Return drawn missing entries (..., count), which the core has in units of its own."""
         return latent
+
+    # --- rows with a latent part, missing entries or other, that chains draw
+
+    def latent_size(self, X: Data) -> int:
+        """Return how many latent numbers chains draw for the rows of checked `X`."""
+        return len(self.missing_entries(X)[0])
+
+    def row_scales(self, X: Data, latent: FloatArray) -> FloatArray | None:
+        """Return the scales of rows (..., n) among drawn latent numbers, None without any.
+
+        A row's precision is its scale times that of its cluster: far below 1 it is an outlier.
+        """
+        return None
+
+    @property
+    def why_no_leaves(self) -> str | None:
+        """Why rows cannot be joined in leaves, which keep sums alone; None if they can."""
+        return None
 
     # --- draws
 
@@ -360,8 +406,8 @@ class Likelihood(Settable, ABC):
     ) -> Data:
         """Draw a row for each label from the cluster with these parameters.
 
-        What the model does not say, such as the totals of `Multinomial`, is taken from the
-        rows `like`.
+        What the model does not say, such as the totals of `Multinomial`, is taken from random
+        rows of `like`; `given_columns` from row after row of it, if there are as many as labels.
         """
         raise self._cannot_draw()
 
@@ -409,6 +455,12 @@ class Likelihood(Settable, ABC):
         if base is None:
             base = self.draw_base(rng)
         return self.draw_rows(self.draw_parameters(empty, rng, base), labels, rng)
+
+    def simulate_with_latent(
+        self, labels: IntArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> tuple[Data, FloatArray]:
+        """Draw rows as `simulate` does, and tell what was drawn for them that is not seen."""
+        return self.simulate(labels, rng, base), np.empty(0)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -89,6 +89,7 @@ class Product(Likelihood):
                     f"parts[{key!r}] names {len(labels_of(key))} columns, but its likelihood is "
                     f"for {value.width}"
                 )
+        parts = {key: value.placed(labels_of(key)) for key, value in parts.items()}
         labels = [label for key in parts for label in labels_of(key)]
         twice = [label for label, times in Counter(labels).items() if times > 1]
         if twice:
@@ -325,14 +326,58 @@ class Product(Likelihood):
             columns.append(np.array(part.columns)[own_columns])
         return np.concatenate(rows), np.concatenate(columns)
 
+    def given_columns(self, width: int) -> tuple[int, ...]:
+        """Return those of the parts that no other part draws."""
+        assert self.columns is not None
+        given: set[Label] = set()
+        drawn: set[Label] = set()
+        for key, part in self.parts.items():
+            labels = labels_of(key)
+            own = {labels[j] for j in part.given_columns(len(labels))}
+            given, drawn = given | own, drawn | (set(labels) - own)
+        return tuple(sorted(self.columns.index(label) for label in given - drawn))
+
+    def exposures_in(self, X: Data) -> dict[str, FloatArray]:
+        """Return those of the parts."""
+        assert isinstance(X, np.ndarray)
+        return {
+            f"{name_of(part.key)}: {prefix}": exposures
+            for part in self._slices(X)
+            for prefix, exposures in part.likelihood.exposures_in(part.data).items()
+        }
+
     def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
         """Return them in the units of the data."""
         assert isinstance(X, np.ndarray)
         found, end = [], 0
         for part in self._slices(X):
-            start, end = end, end + len(part.likelihood.missing_entries(part.data)[0])
+            start, end = end, end + part.likelihood.latent_size(part.data)
             found.append(part.likelihood.drawn_entries(part.data, latent[..., start:end]))
         return np.concatenate(found, axis=-1)
+
+    def latent_size(self, X: Data) -> int:
+        """Return how many numbers the parts draw."""
+        assert isinstance(X, np.ndarray)
+        return sum(part.likelihood.latent_size(part.data) for part in self._slices(X))
+
+    def row_scales(self, X: Data, latent: FloatArray) -> FloatArray | None:
+        """Return the least scale that a row has in any part, 1 where it has none."""
+        assert isinstance(X, np.ndarray)
+        found, end = None, 0
+        for part in self._slices(X):
+            start, end = end, end + part.likelihood.latent_size(part.data)
+            own = part.likelihood.row_scales(part.data, latent[..., start:end])
+            if own is None:
+                continue
+            if found is None:
+                found = np.ones((*latent.shape[:-1], len(X)))
+            found[..., part.rows] = np.minimum(found[..., part.rows], own)
+        return found
+
+    @property
+    def why_no_leaves(self) -> str | None:
+        """The reason of the first part that has one."""
+        return next(filter(None, (part.why_no_leaves for part in self.parts.values())), None)
 
     @property
     def statistic_size(self) -> int:
@@ -348,6 +393,11 @@ class Product(Likelihood):
     def counts_whole_rows(self) -> bool:
         """Whether one of the parts does."""
         return any(part.counts_whole_rows for part in self.parts.values())
+
+    @property
+    def learns_from_rows(self) -> bool:
+        """Whether one of the parts does."""
+        return any(part.learns_from_rows for part in self.parts.values())
 
     @property
     def work(self) -> int:

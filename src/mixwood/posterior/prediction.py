@@ -155,7 +155,10 @@ def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
         parameters = draws.resolved.draw_parameters(
             statistics[place], rng, None if base is None else base[place]
         )
-        rows.append(draws.resolved.draw_rows(parameters, np.arange(len(place)), rng, like=like))
+        own = like
+        if like is not None and draws.resolved.given_columns(like.shape[1]):
+            own = like[rng.integers(like.shape[0], size=len(place))]
+        rows.append(draws.resolved.draw_rows(parameters, np.arange(len(place)), rng, like=own))
     return stacked(rows)
 
 

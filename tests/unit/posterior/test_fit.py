@@ -8,6 +8,7 @@ import pytest
 
 import mixwood as mw
 from mixwood.posterior.fit.groups import groups_of, ridge_fall
+from mixwood.posterior.fit.normal import _valley
 
 OPTIONS = {"draws": 40, "warmup": 60, "chains": 2, "progress": False}
 
@@ -243,3 +244,10 @@ def test_pieces_of_an_arc_are_put_together_and_round_neighbours_are_not(thicknes
     found, chains = groups_of(X, labels, 5 * out, shape, 2)
     assert found.max() + 1 == groups
     assert len(chains) == (groups == 1)
+
+
+def test_values_that_are_nearly_all_one_have_no_valley():
+    values = np.zeros(400)
+    values[0] = 1.0
+    assert _valley(values) == 1
+    assert _valley(np.repeat([0.0, 1.0], 200)) < 0.5

@@ -21,6 +21,7 @@ from mixwood.likelihoods import (
     DiagonalGaussian,
     Gaussian,
     Multinomial,
+    NegativeBinomial,
     Poisson,
     SphericalGaussian,
 )
@@ -57,6 +58,8 @@ LIKELIHOODS = {
     "Categorical, explicit": (Categorical(n_categories=(9, 10, 11)), COUNTS),
     "Categorical, one number": (Categorical(n_categories=20), COUNTS),
     "Poisson": (Poisson(shape=2), np.where(COUNTS > 3, np.nan, COUNTS)),
+    "Poisson, exposed": (Poisson(exposure=np.linspace(0.5, 2.0, 12)), COUNTS),
+    "NegativeBinomial": (NegativeBinomial(), COUNTS),
     "Poisson, explicit": (Poisson(rate=[1, 2, 3]), COUNTS),
     "Poisson, one rate": (Poisson(rate=0.1), COUNTS),
 }

@@ -10,8 +10,10 @@ from mixwood.reference.base.custom import CustomBase
 from mixwood.reference.base.diagonal_gaussian import DiagonalGaussianBase
 from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.base.multinomial import MultinomialBase
+from mixwood.reference.base.negative_binomial import NegativeBinomialBase
 from mixwood.reference.base.poisson import PoissonBase
 from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase
+from mixwood.reference.base.student_t import StudentTBase
 
 __all__ = [
     "BernoulliBase",
@@ -21,6 +23,8 @@ __all__ = [
     "GaussianBase",
     "LearnedBase",
     "MultinomialBase",
+    "NegativeBinomialBase",
     "PoissonBase",
     "SphericalGaussianBase",
+    "StudentTBase",
 ]

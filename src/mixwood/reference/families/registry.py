@@ -14,20 +14,24 @@ from mixwood.reference.families.custom import Custom
 from mixwood.reference.families.diagonal_gaussian import DiagonalGaussian
 from mixwood.reference.families.gaussian import Gaussian
 from mixwood.reference.families.multinomial import Multinomial
+from mixwood.reference.families.negative_binomial import NegativeBinomial
 from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
 from mixwood.reference.families.spherical_gaussian import SphericalGaussian
+from mixwood.reference.families.student_t import StudentT
 
 __all__ = ["family_of"]
 
 _TWINS: dict[type[likelihoods.Likelihood], Callable[[Any], Family[Any]]] = {
     likelihoods.Gaussian: Gaussian,
+    likelihoods.StudentT: StudentT,
     likelihoods.DiagonalGaussian: DiagonalGaussian,
     likelihoods.SphericalGaussian: SphericalGaussian,
     likelihoods.Multinomial: Multinomial,
     likelihoods.Bernoulli: Bernoulli,
     likelihoods.Categorical: Categorical,
     likelihoods.Poisson: Poisson,
+    likelihoods.NegativeBinomial: NegativeBinomial,
     likelihoods.Product: Product,
     likelihoods.CustomFamily: Custom,
 }
