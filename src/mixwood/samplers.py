@@ -18,8 +18,8 @@ __all__ = ["SAMPLERS", "Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "
 FEW_ROWS, SOME_ROWS = 100, 1000
 ROWS_SEEN = 600
 #: From how many columns of a covariance matrix on guide trees of the warm-up are grown less often.
-#: (digits, 64 columns, 23 CPU seconds from the default start: with a tree every 21 iterations 369 of
-#: them and a log joint of -82,344; every 60, 680 and -82,132; every 150, 875 and -81,981.)
+#: (digits, 64 columns, 23 CPU seconds from the default start: with a tree every 21 iterations 369
+#: of them and a log joint of -82,344; every 60, 680 and -82,132; every 150, 875 and -81,981.)
 MANY_COLUMNS = 16
 
 
@@ -277,7 +277,8 @@ def _warmup_rebuild(n: int, columns: int) -> int:
 
     With many columns a tree costs more iterations, as every node has a matrix to be decomposed.
     """
-    return round(max(20, 0.5 * sqrt(n)) * max(1.0, columns / MANY_COLUMNS) ** 1.5)
+    wide = max(1.0, columns / MANY_COLUMNS)
+    return round(max(20, 0.5 * sqrt(n)) * wide * sqrt(wide))
 
 
 def _passes(n: int) -> int:
