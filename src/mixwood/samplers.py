@@ -179,7 +179,8 @@ class Tree(Sampler):
     fitted_moves : int, optional
         How many fitted splits or merges an iteration proposes; by default one for each cluster
         that the tree suggests up to 600 rows, then fewer with the square of the number of
-        rows. None where rows are kept together.
+        rows, down to a tenth (beyond 20,000 rows fewer again). None where rows are kept
+        together.
     passes : int, optional
         How often an iteration does all of this; by default two to four times from 100 to 1,000
         rows, where it takes little time and clusters that come and go are few: chains of the
