@@ -108,8 +108,8 @@ def paper_ratios() -> dict[str, Measurement]:
 
 
 class _GlobalAlone(mw.PaperTree):
-    def options(self, n: int) -> dict[str, int]:
-        return super().options(n) | {"local_sweep": 0}
+    def options(self, n: int, columns: int = 1) -> dict[str, int]:
+        return super().options(n, columns) | {"local_sweep": 0}
 
 
 def paper_bias() -> dict[str, Measurement]:

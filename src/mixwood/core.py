@@ -87,7 +87,7 @@ def make_chain(
         labels=np.ascontiguousarray(labels, dtype=np.int32),
         bit_generator=bit_generator,
         sampler=sampler.name,
-        options=sampler.options(len(labels)),
+        options=sampler.options(len(labels), model.likelihood.matrix_size),
         blank=blank,
         threads=threads,
         **own,

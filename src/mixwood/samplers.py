@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any, ClassVar
 
 from mixwood._support.checks import shown, whole_number
@@ -16,6 +17,10 @@ __all__ = ["SAMPLERS", "Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "
 #: and with two at most 1.04, 1.07; for iris, five seeds, at most 1.09 with two and 1.03 with four.)
 FEW_ROWS, SOME_ROWS = 100, 1000
 ROWS_SEEN = 600
+#: From how many columns of a covariance matrix on guide trees of the warm-up are grown less often.
+#: (digits, 64 columns, 23 CPU seconds from the default start: with a tree every 21 iterations 369
+#: of them and a log joint of -82,344; every 60, 680 and -82,132; every 150, 875 and -81,981.)
+MANY_COLUMNS = 16
 
 
 class Sampler(ABC):
@@ -54,8 +59,8 @@ class Sampler(ABC):
     why_no_groups: ClassVar[str | None] = None
 
     @abstractmethod
-    def options(self, n: int) -> dict[str, int]:
-        """Return the numbers that the core wants for data of `n` rows."""
+    def options(self, n: int, columns: int = 1) -> dict[str, int]:
+        """Return the numbers that the core wants for `n` rows, and matrices of some `columns`."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ class Gibbs(Sampler):
         if self.subset is not None:
             whole_number(self.subset, "subset", at_least=1)
 
-    def options(self, n: int) -> dict[str, int]:
+    def options(self, n: int, columns: int = 1) -> dict[str, int]:  # noqa: ARG002
         """Return the numbers that the core wants for data of `n` rows."""
         return {"subset": min(self.subset or 0, n)}
 
@@ -139,7 +144,7 @@ class PaperTree(Sampler):
         for parameter in ("global_moves", "depth"):
             whole_number(getattr(self, parameter), parameter, at_least=0)
 
-    def options(self, n: int) -> dict[str, int]:
+    def options(self, n: int, columns: int = 1) -> dict[str, int]:  # noqa: ARG002
         """Return the numbers that the core wants for data of `n` rows."""
         # No tree is deeper than n, and no one waits for that many moves.
         moves = min(self.global_moves, 2**31 - 1)
@@ -166,14 +171,16 @@ class Tree(Sampler):
         20,000, and fewer if hardly any would change cluster (learned in warm-up).
     rebuild : int, optional
         After how many iterations a new guide tree is grown; 0 means never. By default 20 or
-        more in warm-up and 250 or more after it, with the square root of the number of rows.
+        more in warm-up and 250 or more after it, with the square root of the number of rows;
+        in warm-up less often where covariance matrices have more than 16 columns.
     max_leaves : int, optional
         Collapse the rows into at most this many blocks, which then stay together: for large
         data. The target is the posterior of partitions that keep every block whole.
     fitted_moves : int, optional
         How many fitted splits or merges an iteration proposes; by default one for each cluster
         that the tree suggests up to 600 rows, then fewer with the square of the number of
-        rows. None where rows are kept together.
+        rows, down to a tenth (beyond 20,000 rows fewer again). None where rows are kept
+        together.
     passes : int, optional
         How often an iteration does all of this; by default two to four times from 100 to 1,000
         rows, where it takes little time and clusters that come and go are few: chains of the
@@ -247,8 +254,8 @@ class Tree(Sampler):
         """As many as it has itself: rows that it keeps together need not be told apart before."""
         return self.max_leaves if (self.max_leaves or 0) > 1 else None
 
-    def options(self, n: int) -> dict[str, int]:
-        """Return the numbers that the core wants for data of `n` rows."""
+    def options(self, n: int, columns: int = 1) -> dict[str, int]:
+        """Return the numbers that the core wants for `n` rows, and matrices of some `columns`."""
 
         def chosen(value: int | None, default: int) -> int:
             return default if value is None else min(value, 2**31 - 1)
@@ -261,9 +268,18 @@ class Tree(Sampler):
             "fitted_moves": chosen(self.fitted_moves, -1),
             "redraw_moves": chosen(self.redraw_moves, 0),
             "rebuild": chosen(self.rebuild, max(250, round(5 * n**0.5))),
-            "warmup_rebuild": chosen(self.rebuild, max(20, round(0.5 * n**0.5))),
+            "warmup_rebuild": chosen(self.rebuild, _warmup_rebuild(n, columns)),
             "max_leaves": chosen(self.max_leaves, 0),
         }
+
+
+def _warmup_rebuild(n: int, columns: int) -> int:
+    """Return how many iterations a guide tree of the warm-up is for.
+
+    With many columns a tree costs more iterations, as every node has a matrix to be decomposed.
+    """
+    wide = max(1.0, columns / MANY_COLUMNS)
+    return round(max(20, 0.5 * sqrt(n)) * wide * sqrt(wide))
 
 
 def _passes(n: int) -> int:
@@ -311,7 +327,7 @@ class SplitMerge(Sampler):
         if self.subset is not None:
             whole_number(self.subset, "subset", at_least=1)
 
-    def options(self, n: int) -> dict[str, int]:
+    def options(self, n: int, columns: int = 1) -> dict[str, int]:  # noqa: ARG002
         """Return the numbers that the core wants for data of `n` rows."""
         return {"scans": min(self.scans, 2**31 - 1), "subset": min(self.subset or 0, n)}
 
@@ -348,7 +364,7 @@ class Slice(Sampler):
         "its jumps are those of one measure, and every group has its own"
     )
 
-    def options(self, n: int) -> dict[str, int]:  # noqa: ARG002
+    def options(self, n: int, columns: int = 1) -> dict[str, int]:  # noqa: ARG002
         """Return the numbers that the core wants: none."""
         return {}
 

@@ -14,8 +14,8 @@ from mixwood.testing import enumerate_posterior, goodness_of_fit
 class GlobalAlone(mw.PaperTree):
     """Without the local moves."""
 
-    def options(self, n):
-        return super().options(n) | {"local_sweep": 0}
+    def options(self, n, columns=1):
+        return super().options(n, columns) | {"local_sweep": 0}
 
 
 # --- the twin

@@ -167,6 +167,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   static constexpr double subtrees_per_cluster = 0.25;
   static constexpr double splits_per_cluster = 1.5;
   static constexpr double fitted_once_per_cluster = 600;  // rows, at most
+  static constexpr double fitted_least = 0.1;             // per cluster, up to
+  static constexpr double most_rows = 20000;              // ... so many rows
   static constexpr std::int64_t most_allocated = 4;       // items per row and iteration, in warm-up
 
   int moves(int asked, double per_cluster) const {
@@ -194,12 +196,14 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     }
   }
 
-  // By default one per cluster for 600 rows, and fewer with the square of their number: a proposal
-  // is a pass over a cluster, and few of a large one's are accepted. What is left of a number
-  // decides by chance.
+  // By default one per cluster for 600 rows, and fewer with the square of their number, down to a
+  // tenth: a proposal is a pass over a cluster, and few of a large one's are accepted, but nothing
+  // else divides clusters that overlap. Beyond 20,000 rows, which is what a scan of leaves visits,
+  // again fewer. What is left of a number decides by chance.
   int fitted_moves() {
     if (options_.fitted_moves != TreeOptions::automatic) return options_.fitted_moves;
-    const double each = std::min(1.0, std::pow(fitted_once_per_cluster / this->n_rows(), 2));
+    const double few = std::min(1.0, std::pow(fitted_once_per_cluster / this->n_rows(), 2));
+    const double each = std::max(few, fitted_least * std::min(1.0, most_rows / this->n_rows()));
     return static_cast<int>(each * laws_.expected_clusters() + this->random_.uniform());
   }
 

@@ -277,6 +277,11 @@ class Likelihood(Settable, ABC):
         return self.statistic_size
 
     @property
+    def matrix_size(self) -> int:
+        """How many columns its covariance matrices have, 1 without any; parameters explicit."""
+        return 1
+
+    @property
     def advice_if_wide(self) -> str:
         """What to do about clusters of very many numbers, a sentence for a warning."""
         return "Use fewer columns, such as the first principal components, or those that matter"

@@ -218,6 +218,11 @@ class NormalWishart(KeepsColumns, LearnsCovariance, Likelihood):
         return max(self.statistic_size, len(self.centre) ** 3 // 200)
 
     @property
+    def matrix_size(self) -> int:
+        """All columns that take part."""
+        return len(self.centre)
+
+    @property
     def advice_if_wide(self) -> str:
         """What to do about very many columns."""
         return "Use DiagonalGaussian, or fewer columns (such as the first principal components)"

@@ -400,6 +400,11 @@ class Product(Likelihood):
         return sum(part.work for part in self.parts.values())
 
     @property
+    def matrix_size(self) -> int:
+        """That of the widest part."""
+        return max(part.matrix_size for part in self.parts.values())
+
+    @property
     def advice_if_wide(self) -> str:
         """What to do about the part that costs most."""
         key, widest = max(self.parts.items(), key=lambda item: item[1].work)

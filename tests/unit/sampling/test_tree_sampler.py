@@ -66,6 +66,21 @@ def test_an_iteration_over_a_few_hundred_rows_has_several_passes(n, passes):
     assert mw.Tree(passes=3).options(n)["passes"] == 3
 
 
+@pytest.mark.parametrize(("n", "columns", "every"), [(150, 4, 20), (6400, 16, 40), (1797, 64, 170)])
+def test_with_wide_matrices_trees_of_the_warm_up_live_longer(n, columns, every):
+    assert mw.Tree().options(n, columns)["warmup_rebuild"] == every
+    assert mw.Tree(rebuild=7).options(n, columns)["warmup_rebuild"] == 7
+
+
+def test_matrices_have_the_columns_that_take_part():
+    rows = np.random.default_rng(1).normal(size=(40, 3))
+    wide = mw.Gaussian().resolve(rows)
+    assert wide.matrix_size == 3
+    assert mw.DiagonalGaussian().resolve(rows).matrix_size == 1
+    parts = mw.Product({(0, 1): mw.Gaussian(), 2: mw.Gaussian()})
+    assert parts.resolve(parts.check(rows)).matrix_size == 2
+
+
 def test_any_whole_number_reaches_the_core(chain_of):
     sampler = mw.Tree(0, 0, 0, rebuild=10**12, max_leaves=10**12)
     chain_of(mw.Gaussian(), X, np.zeros(40), sampler=sampler).iterate(3)
