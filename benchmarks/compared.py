@@ -92,7 +92,7 @@ elif kind == "levels":
     levels = int(rest[0])
     z = rng.integers(5, size=1000)
     X = (z[:, None] * levels // 5 + rng.integers(levels // 5, size=(1000, 5))) % levels
-    X[:2] = 0, levels - 1
+    X[0], X[1] = 0, levels - 1
     began = time.process_time()
     found = run(X, mw.Mixture(mw.Categorical(), mw.NGGP(1.0, 0.5)))
 else:
