@@ -39,7 +39,7 @@ class LatentRefresh {
   std::span<const int> operator()(S& state, F& family, int row_visits, Stream& random,
                                   MoveReport& report) {
     const Timed timed(report);
-    const int each = latents_.given_atoms() ? 1 : rows_per_visit;
+    const int each = latents_.given_atoms() ? rows_per_visit_given_atoms : rows_per_visit;
     const int most = std::clamp(row_visits / each, least_visits, most_visits);
     const auto rows = family.latent_rows();
     if (next_ >= static_cast<std::int64_t>(rows.size())) next_ = 0;
@@ -102,6 +102,8 @@ class LatentRefresh {
  private:
   // A visit costs as much as some ten rows that are scored a block at a time.
   static constexpr int rows_per_visit = 32, least_visits = 16, most_visits = 20000;
+  // Where atoms are drawn for it, it should be worth it.
+  static constexpr int rows_per_visit_given_atoms = 4;
 
   void write_clusters(S& state) {
     for (const int slot : state.partition.active()) {

@@ -161,7 +161,7 @@ def test_what_is_refused(stars):
     model = mw.Mixture(mw.Gaussian(errors=errors))
     holed = X.copy()
     holed[3, 0] = np.nan
-    with pytest.raises(ValueError, match="missing value .* row 3, column 0, and errors"):
+    with pytest.raises(ValueError, match=r"missing value .* row 3, column 0, and errors"):
         mw.sample(model, holed, draws=2, progress=False)
     with pytest.raises(TypeError, match="draws the true position"):
         mw.sample(model, X, mw.PaperTree(), draws=2, progress=False)
