@@ -56,7 +56,24 @@ FAMILIES = {
         with_holes(rng.integers(0, 4, (n, 3)), rng),
     ),
     "poisson": lambda rng, n: (mw.Poisson(), with_holes(rng.poisson(3.0, (n, 3)), rng)),
+    "negative_binomial": lambda rng, n: (
+        mw.NegativeBinomial(size=2.0, exposure=3),
+        np.column_stack(
+            [with_holes(rng.negative_binomial(2, 0.3, (n, 3)), rng), rng.uniform(0.5, 2, n)]
+        ),
+    ),
 }
+
+
+def _relations(rng, n):
+    """Predictors and, in the middle, a target that some rows lack."""
+    x, slopes = rng.normal(size=(n, 2)), rng.choice([-2.0, 2.0], n)
+    y = slopes * x[:, 0] + rng.normal(size=n)
+    y[rng.random(n) < 0.1] = np.nan
+    return mw.Regression(1), np.column_stack([x[:, 0], y, x[:, 1]])
+
+
+FAMILIES["regression"] = _relations
 
 
 def _mixed(rng, n):
@@ -83,6 +100,8 @@ FIXED = {
     "bernoulli": mw.Bernoulli(a=0.6, b=1.2),
     "categorical": mw.Categorical(beta=1.0),
     "poisson": mw.Poisson(shape=1.0),
+    "negative_binomial": mw.NegativeBinomial(size=2.0, shape=1.0, exposure=3),
+    "regression": mw.Regression(1, scale=2.0),
     "product": mw.Product(
         {
             (3, 0): mw.Gaussian(scale="data"),

@@ -54,6 +54,13 @@ SamplerOptions sampler_options(const std::string& name, const std::map<std::stri
 using Law = std::tuple<std::string, double, double, double, double>;
 Hyperprior hyperprior(const Law& law);
 
+// An array that may not be given.
+template <class T>
+std::optional<std::span<const T>> as_span(const std::optional<Input<T, 1>>& values) {
+  if (!values) return {};
+  return as_span(*values);
+}
+
 // Weighted leaves as a family.
 std::unique_ptr<AnyFamily> bound_leaves(std::shared_ptr<ErasedFamily> leaves);
 

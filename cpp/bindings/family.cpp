@@ -199,6 +199,7 @@ void bind_families(nb::module_& m) {
             std::vector<double> values(static_cast<std::size_t>(f.n_rows()));
             for (int row = 0; row < f.n_rows(); ++row) values[row] = f.erased().log_alone(row);
             score_known_alone(f.erased(), values.data());
+            for (int row = 0; row < f.n_rows(); ++row) values[row] += f.erased().row_term(row);
             return handed_over(std::move(values));
           },
           "log P(x_i) of every row, row constants left out; of what is known of it where entries "

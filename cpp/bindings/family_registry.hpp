@@ -5,7 +5,8 @@
 
 #define MIXWOOD_EACH_FAMILY(visit)                                                    \
   visit(gaussian) visit(student_t) visit(diagonal_gaussian) visit(spherical_gaussian) \
-      visit(multinomial) visit(categorical) visit(poisson) visit(product) visit(custom)
+      visit(multinomial) visit(categorical) visit(poisson) visit(negative_binomial)   \
+          visit(regression) visit(product) visit(custom)
 
 namespace mixwood::bindings {
 

@@ -158,10 +158,23 @@ def categorical(codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), 
     Independent categorical columns under Dirichlet priors; negative codes are missing.
     """
 
-def poisson(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shapes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tied: bool = False, law: tuple[str, float, float, float, float] | None = None) -> Family:
+def poisson(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shapes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tied: bool = False, law: tuple[str, float, float, float, float] | None = None, exposures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Family:
     """
     Independent Poisson columns under Gamma priors; NaN entries are missing.
     """
+
+def negative_binomial(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shapes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], size_law: tuple[str, float, float, float, float] | None = None, shape_law: tuple[str, float, float, float, float] | None = None, exposures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Family:
+    """
+    Independent negative binomial columns under Beta priors; NaN entries are missing.
+    """
+
+def regression(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, g: float, nu: float, psi: float) -> Family:
+    """
+    Rows of predictors and, last, a target that is linear in them, NaN where it is missing.
+    """
+
+def regression_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], floor: float, tie_floor: float, fraction: float, tau: float, slopes: float, nu_law: tuple[str, float, float, float, float], r_law: tuple[str, float, float, float, float], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
+    """The same with a learned base measure: ln omega, ln nu', ln r."""
 
 def product(families: tuple[Family, ...], places: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ...], n_rows: int) -> Family:
     """

@@ -81,7 +81,9 @@ CONSTRUCTORS = {
     mw.Multinomial: {"beta": 0.1, "columns": 2},
     mw.Bernoulli: {"a": 1.0, "b": 1.0, "columns": 2},
     mw.Categorical: {"beta": 1.0, "n_categories": 4},
-    mw.Poisson: {"shape": 1.0, "rate": 1.0},
+    mw.Poisson: {"shape": 1.0, "rate": 1.0, "exposure": -1},
+    mw.NegativeBinomial: {"size": 1.0, "shape": 1.0, "mean": 1.0, "exposure": -1},
+    mw.Regression: {"target": 0, "on": [1], "r": 0.1, "nu": 7.0, "slopes": 1.0, "scale": 1.0},
     mw.Product: {"parts": {0: mw.Gaussian(), 1: mw.Poisson()}},
     mw.DirichletProcess: {"alpha": 1.0},
     mw.NGGP: {"alpha": 1.0, "sigma": 0.5},
@@ -113,7 +115,8 @@ PRIORS = [
 SAMPLERS = [mw.Gibbs, mw.PaperTree, mw.Tree, mw.SplitMerge, mw.Slice]
 PARTS = st.dictionaries(
     st.integers(-1, 3) | st.tuples(st.integers(0, 2), st.integers(0, 2)) | st.sampled_from("ab"),
-    st.sampled_from([c() for c in LIKELIHOODS if c is not mw.Product]) | values.ODD,
+    st.sampled_from([c() for c in LIKELIHOODS if c not in (mw.Product, mw.Regression)])
+    | values.ODD,
     max_size=3,
 )
 

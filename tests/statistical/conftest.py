@@ -39,6 +39,14 @@ CASES = {
     ),
     "categorical": (mw.Categorical(beta=1.0), [[0, 2], [1, 1], [0, HOLE], [2, 0], [0, 2]]),
     "poisson": (mw.Poisson(shape=2.0), [[0, 3], [4, 1], [HOLE, 2], [6, 0], [1, 5]]),
+    "negative-binomial": (
+        mw.NegativeBinomial(size=1.5, shape=2.0, exposure=2),
+        [[0, 3, 0.5], [4, 1, 2.0], [HOLE, 2, 1.0], [9, 0, 1.5], [1, 5, 0.7]],
+    ),
+    "regression": (
+        mw.Regression(1, r=0.2, nu=4.0, slopes=2.0, scale=1.5, mean=[0.2, 0.5]),
+        [[0.1, 0.4], [-0.3, 1.9], [2.1, HOLE], [1.7, -0.8], [0.9, 1.1]],
+    ),
     "product": (
         mw.Product(
             {
@@ -93,6 +101,11 @@ LEARNED = {
     "bernoulli": (mw.Bernoulli(), [[1, 0], [0, 0], [1, HOLE], [0, 1], [1, 1]]),
     "categorical": (mw.Categorical(), [[0, 2], [1, 1], [0, HOLE], [2, 0], [0, 2]]),
     "poisson": (mw.Poisson(), [[0, 3], [4, 1], [HOLE, 2], [6, 0], [1, 5]]),
+    "negative-binomial": (
+        mw.NegativeBinomial(exposure=1),
+        [[0, 0.5], [4, 2.0], [3, 1.0], [9, 1.5]],
+    ),
+    "regression": (mw.Regression(1, nu=9.0), [[0.1, 0.4], [-0.3, 1.9], [2.1, HOLE], [1.7, -0.8]]),
     "product": (
         mw.Product({0: mw.SphericalGaussian(r=0.1), 1: mw.Categorical(), 2: mw.Poisson(shape=2.0)}),
         [[0.1, 1, 3], [1.7, 0, 0], [HOLE, 2, 1], [-0.3, 0, 4], [0.9, HOLE, 2]],

@@ -20,7 +20,7 @@ SAMPLERS = {
     "gibbs": mw.Gibbs(),
     "split_merge": mw.SplitMerge(scans=2),
     "slice": mw.Slice(),
-    "tree": mw.Tree(3, 3, 3, rebuild=2),
+    "tree": mw.Tree(3, 3, 3, rebuild=2, redraw_moves=2),
 }
 
 
@@ -78,6 +78,8 @@ WIDE = {
     "bernoulli": mw.Bernoulli().resolve_standard(3),
     "categorical": mw.Categorical().resolve_standard(3),
     "poisson": mw.Poisson().resolve_standard(2),
+    "regression": mw.Regression(2).resolve_standard(3),
+    "negative binomial": mw.NegativeBinomial().resolve_standard(2),
     "product": mw.Product({(2, 0): mw.Gaussian(), 1: mw.Bernoulli()}).resolve_standard(3),
 }
 

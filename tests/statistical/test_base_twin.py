@@ -150,6 +150,15 @@ def test_the_update_leaves_the_joint_law(likelihood, seed):
     assert result.passed(), result
 
 
+def test_sizes_moved_without_what_rows_add_are_wrong(monkeypatch, seed):
+    """A mutation: as if a count's coefficient did not depend on the size."""
+    likelihood = mw.NegativeBinomial(shape=1.0).resolve_standard(2)
+    options = {"replicates": 200, "applications": 4, "seed": seed, "update": of_twin}
+    assert base_update_test(likelihood, PAIRS, **options).passed()
+    monkeypatch.setattr("mixwood.reference.base.negative_binomial.gammaln", lambda x: 0.0 * x)
+    assert not base_update_test(likelihood, PAIRS, **options).passed()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("likelihood", [GAUSSIAN, LOOSE, TIES], ids=["free", "loose", "ties"])
 @pytest.mark.parametrize("update", ["slice_size", "slice_r", "move_shape", "update"])

@@ -29,6 +29,8 @@ FAMILIES = {
     "bernoulli": mw.Bernoulli().resolve_standard(4),
     "categorical": mw.Categorical().resolve_standard(3),
     "poisson": mw.Poisson().resolve_standard(2),
+    "regression": mw.Regression(2).resolve_standard(3),
+    "negative binomial": mw.NegativeBinomial().resolve_standard(2),
     "product": mw.Product({(2, 0): mw.Gaussian(), 1: mw.Bernoulli()}).resolve_standard(3),
 }
 

@@ -63,7 +63,20 @@ OTHERS = {
     "multinomial": [mw.Multinomial(beta=0.3), mw.Multinomial(beta=GAMMA(1, 1))],
     "bernoulli": [mw.Bernoulli(), mw.Bernoulli(a=GAMMA(2, 1))],
     "categorical": [mw.Categorical(beta=0.7), mw.Categorical(beta=GAMMA(2, 1))],
-    "poisson": [mw.Poisson(shape=1.5), mw.Poisson(shape=GAMMA(2, 1), rate=[1.0, 0.5, 2.0])],
+    "poisson": [
+        mw.Poisson(shape=1.5),
+        mw.Poisson(shape=GAMMA(2, 1), rate=[1.0, 0.5, 2.0]),
+        mw.Poisson(exposure=np.linspace(0.5, 2.0, 18)),
+    ],
+    "regression": [
+        mw.Regression(1, on=[0], scale=1.0),
+        mw.Regression(1, r=GAMMA(2, 20), nu=6.0, slopes=1.0),
+    ],
+    "negative_binomial": [
+        mw.NegativeBinomial(size=3.0, shape=1.5, exposure=3),
+        mw.NegativeBinomial(exposure=3),
+        mw.NegativeBinomial(size=GAMMA(2, 1), shape=1.0, mean=2.0, exposure=-1),
+    ],
 }
 
 
@@ -94,7 +107,14 @@ def test_same_draws_of_a_family_of_ones_own(assert_same_draws, seed):
 
 @pytest.mark.parametrize("d", [1, 2, 5, 8, 17])
 @pytest.mark.parametrize(
-    "likelihood", [mw.Gaussian(), mw.DiagonalGaussian(), mw.SphericalGaussian(), mw.Poisson()]
+    "likelihood",
+    [
+        mw.Gaussian(),
+        mw.DiagonalGaussian(),
+        mw.SphericalGaussian(),
+        mw.Poisson(),
+        mw.NegativeBinomial(),
+    ],
 )
 def test_same_slices_at_every_width(assert_same_draws, likelihood, d, seed):
     X = np.random.default_rng(seed).poisson(4.0, (40, d))

@@ -77,6 +77,10 @@ class ErasedFamily {
   virtual double log_base() const = 0;
   virtual BaseMoves update_base(const ClusterStatistics& clusters, Stream& random) = 0;
 
+  // See RowTermFamily. Most kinds leave out nothing that is learned.
+  virtual double row_term(int) const { return 0; }
+  virtual double log_rows() const { return 0; }
+
   // Rows with a latent part: see LatentFamily. Most kinds have none.
   virtual int latent_size() const { return 0; }
   virtual int latent_size(int) const { return 0; }

@@ -117,6 +117,9 @@ class ErasedOf final : public ErasedFamily {
     return family_->update_base(clusters, random);
   }
 
+  double row_term(int row) const override { return mixwood::row_term(*family_, row); }
+  double log_rows() const override { return mixwood::log_rows(*family_); }
+
   int latent_size() const override { return mixwood::latent_size(*family_); }
   int latent_size(int row) const override {
     if constexpr (LatentFamily<F>) return family_->latent_size(row);
@@ -159,11 +162,15 @@ class ErasedOf final : public ErasedFamily {
   double log_marginal(const double* s) const override { return family_->log_marginal(s); }
   double log_alone(int row) const override { return family_->log_alone(row); }
   double log_marginal_with(const double* s, int row, double* spare) const override {
+    if constexpr (requires { family_->log_marginal_with(s, row, spare); })
+      return family_->log_marginal_with(s, row, spare);
     std::copy_n(s, family_->statistic_size(), spare);
     family_->observe(spare, row);
     return family_->log_marginal(spare);
   }
   double log_marginal_with(const double* s, const double* t, double* spare) const override {
+    if constexpr (requires { family_->log_marginal_with(s, t, spare); })
+      return family_->log_marginal_with(s, t, spare);
     std::copy_n(s, family_->statistic_size(), spare);
     family_->merge(spare, t);
     return family_->log_marginal(spare);

@@ -25,6 +25,7 @@
 #include "mixwood/family/factored_clusters.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/family/filled_rows.hpp"
+#include "mixwood/family/moments.hpp"
 #include "mixwood/family/size_terms.hpp"
 #include "mixwood/numerics/cholesky.hpp"
 #include "mixwood/numerics/kernels.hpp"
@@ -58,7 +59,13 @@ class Gaussian {
   // `rows` is n x d, kept by the caller; `psi` is d x d. `fill` is where missing entries start.
   Gaussian(std::span<const double> rows, int n, int d, double r, double nu,
            std::span<const double> psi, std::span<const double> fill)
-      : rows_(rows, n, d, fill), n_(n), d_(d), r_(r), nu_(nu), psi_(psi.begin(), psi.end()) {
+      : rows_(rows, n, d, fill),
+        n_(n),
+        d_(d),
+        r_(r),
+        nu_(nu),
+        moments_(d),
+        psi_(psi.begin(), psi.end()) {
     factor_psi();
     fill_size_terms();
     if (latent_size() > 0)
@@ -75,6 +82,7 @@ class Gaussian {
         d_(d),
         r_(0),
         nu_(0),
+        moments_(d),
         psi_(static_cast<std::size_t>(d) * d),
         hyper_(std::make_shared<const GaussianHyper>(std::move(hyper))),
         base_(static_cast<std::size_t>(d) * (d + 1) / 2 + 2) {
@@ -121,7 +129,7 @@ class Gaussian {
     return gamma_halves_.at(count, [this](double any) { return gamma_half_formula(any); });
   }
 
-  int statistic_size() const { return 1 + d_ + d_ * (d_ + 1) / 2; }
+  int statistic_size() const { return moments_.size(); }
   // Which entries of a statistic are exact whole numbers.
   bool is_count(int entry) const { return entry == 0; }
 
@@ -145,53 +153,14 @@ class Gaussian {
     return log_marginal(s[0] + t[0], log_determinant);
   }
 
-  void observe(double* s, int i) const { observe(s, row(i), 1); }
-  // ... a row of any weight, of which s[0] is the sum.
-  void observe(double* s, const double* x, double weight) const {
-    const double n = s[0] + weight;
-    add_outer(s, x, weight * s[0] / n);
-    for (int j = 0; j < d_; ++j) s[1 + j] += weight * (x[j] - s[1 + j]) / n;
-    s[0] = n;
-  }
-
-  void forget(double* s, int i) const {
-    const double n = s[0] - 1;
-    if (n <= 0) return std::fill(s, s + statistic_size(), 0.0);
-    forget(s, row(i), 1, n);
-    if (n == 1) std::fill(s + 1 + d_, s + statistic_size(), 0.0);  // exact, so rounding ends here
-  }
-  // ... so that n is left.
-  void forget(double* s, const double* x, double weight, double n) const {
-    add_outer(s, x, -weight * s[0] / n);
-    for (int j = 0; j < d_; ++j) s[1 + j] -= weight * (x[j] - s[1 + j]) / n;
-    s[0] = n;
-  }
-
-  void merge(double* s, const double* t) const {
-    const double n = s[0] + t[0];
-    if (t[0] == 0) return;
-    add_outer(s, t + 1, s[0] * t[0] / n);
-    for (int j = 0; j < d_; ++j) s[1 + j] += (t[1 + j] - s[1 + j]) * t[0] / n;
-    for (int e = 1 + d_; e < statistic_size(); ++e) s[e] += t[e];
-    s[0] = n;
-  }
-
-  void subtract(double* s, const double* t) const {
-    const double n = s[0] - t[0];
-    if (n <= 0) return std::fill(s, s + statistic_size(), 0.0);
-    if (t[0] == 0) return;
-    subtract(s, t, n);
-    if (is_row(n)) std::fill(s + 1 + d_, s + statistic_size(), 0.0);  // exact: rounding ends here
-  }
-  void subtract(double* s, const double* t, double n) const {
-    for (int j = 0; j < d_; ++j) s[1 + j] += (s[1 + j] - t[1 + j]) * t[0] / n;
-    for (int e = 1 + d_; e < statistic_size(); ++e) s[e] -= t[e];
-    add_outer(s, t + 1, -n * t[0] / s[0]);
-    s[0] = n;
-  }
-
-  // From now on rows may count as parts of one: a size of 1 may be that of several.
-  void allow_parts() { has_parts_ = true; }
+  void observe(double* s, int i) const { moments_.observe(s, row(i)); }
+  void forget(double* s, int i) const { moments_.forget(s, row(i)); }
+  void merge(double* s, const double* t) const { moments_.merge(s, t); }
+  void subtract(double* s, const double* t) const { moments_.subtract(s, t); }
+  // ... of rows of any weight, of which s[0] is the sum; n is what is to be left of it.
+  const Moments& moments() const { return moments_; }
+  // From now on rows may count as parts of one.
+  void allow_parts() { moments_.allow_parts(); }
 
   double log_marginal(const double* s) const {
     return log_marginal(s[0], posterior_log_determinant(s));
@@ -251,8 +220,6 @@ class Gaussian {
   }
 
  private:
-  bool is_row(double size) const { return size == 1 && !has_parts_; }
-
   // Psi has changed.
   void factor_psi() {
     psi_factor_ = psi_;
@@ -270,16 +237,6 @@ class Gaussian {
     const double squared = squared_from_origin(i);
     return size_term(1) -
            0.5 * (nu_ + 1) * (log_determinant_ + std::log1p(r_ / (r_ + 1) * squared));
-  }
-
-  // S += weight (x - xbar)(x - xbar)'.
-  void add_outer(double* s, const double* x, double weight) const {
-    const double* mean = s + 1;
-    double* scatter = s + 1 + d_;
-    for (int j = 0; j < d_; ++j) {
-      const double scaled = weight * (x[j] - mean[j]);
-      for (int i = j; i < d_; ++i) *scatter++ += scaled * (x[i] - mean[i]);
-    }
   }
 
   double size_formula(double size) const {
@@ -309,7 +266,7 @@ class Gaussian {
   int n_, d_;
   double r_, nu_, log_determinant_ = 0;
   SizeTerms size_terms_, gamma_halves_;
-  bool has_parts_ = false;
+  Moments moments_;
   std::vector<double> psi_, psi_factor_, pivots_;
   LazyTable alone_;
   std::shared_ptr<const GaussianHyper> hyper_;  // null where the base measure is fixed

@@ -39,7 +39,7 @@ concept RowLatents =
 
 template <class F>
 concept LatentFamily = Family<F> && RowLatents<typename F::Latents> &&
-                       requires(F f, const F g, double* to, const double* from, int row) {
+                       requires(F& f, const F& g, double* to, const double* from, int row) {
                          {
                            g.latent_size()
                          } -> std::same_as<int>;  // how many numbers there are in all, or 0

@@ -33,6 +33,7 @@ struct Part {
     if (place(row) >= 0) family->forget(s, place(row));
   }
   double log_alone(int row) const { return place(row) < 0 ? 0.0 : family->log_alone(place(row)); }
+  double row_term(int row) const { return place(row) < 0 ? 0.0 : family->row_term(place(row)); }
   int latent_size(int row) const { return place(row) < 0 ? 0 : family->latent_size(place(row)); }
 };
 

@@ -3,17 +3,20 @@
 //
 //   P(x) = rate^shape/Gamma(shape) Gamma(shape + N)/(rate + n)^(shape + N)    (1/x! left out)
 //
+// Where rows have exposures e, x has e times the mean, n is the sum of e, and e^x is left out, too.
 // Statistic: for each column n and N. A learned base measure is ln shape of every column; the rates
 // may be tied to the shapes, so that the prior's means stay.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "mixwood/family/clusters.hpp"
+#include "mixwood/family/exposures.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/lazy_table.hpp"
@@ -29,14 +32,16 @@ class Poisson {
 
   // `tied`: with a hyperprior, whether the rates keep their ratio to the shapes.
   Poisson(std::span<const double> rows, int n, int d, std::span<const double> shapes,
-          std::span<const double> rates, bool tied = false, Hyperprior hyper = {})
+          std::span<const double> rates, bool tied = false, Hyperprior hyper = {},
+          std::optional<std::span<const double>> exposures = {})
       : rows_(rows),
         n_(n),
         d_(d),
         shapes_(shapes.begin(), shapes.end()),
         rates_(rates.begin(), rates.end()),
         tied_(tied),
-        hyper_(hyper) {
+        hyper_(hyper),
+        exposures_(exposures) {
     if (hyper.is_random()) {
       base_.resize(static_cast<std::size_t>(d));
       std::vector<double> start(base_.size());
@@ -90,14 +95,15 @@ class Poisson {
   int d() const { return d_; }
   double shape(int j) const { return shapes_[j]; }
   double rate(int j) const { return rates_[j]; }
+  const Exposures& exposures() const { return exposures_; }
   const double* row(int i) const { return rows_.data() + static_cast<std::size_t>(i) * d_; }
   double log_alone(int i) const {
     return alone_.at(static_cast<std::size_t>(i),
                      [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
   }
   int statistic_size() const { return 2 * d_; }
-  // All entries of a statistic are exact whole numbers.
-  bool is_count(int) const { return true; }
+  // Which entries of a statistic are exact whole numbers.
+  bool is_count(int entry) const { return !exposures_.given() || entry % 2 == 1; }
 
   void observe(double* s, int i) const { add(s, i, 1); }
   void forget(double* s, int i) const { add(s, i, -1); }
@@ -142,10 +148,11 @@ class Poisson {
   }
 
   void add(double* s, int i, double sign) const {
+    const double e = sign * exposures_.of(i);
     for (int j = 0; j < d_; ++j, s += 2) {
       const double x = row(i)[j];
       if (std::isnan(x)) continue;
-      s[0] += sign;
+      s[0] += e;
       s[1] += sign * x;
     }
   }
@@ -155,6 +162,7 @@ class Poisson {
   std::vector<double> shapes_, rates_, means_;
   bool tied_;
   Hyperprior hyper_;
+  Exposures exposures_;
   std::vector<double> base_;
   LazyTable alone_;
 };
@@ -165,17 +173,27 @@ class Poisson::Clusters : public RefreshedClusters<Poisson, Poisson::Clusters> {
 
   void grow(int slots) {
     if (!grow_statistics(slots)) return;
-    for (auto* values : {&shapes_, &constants_, &slopes_, &log_posteriors_})
+    for (auto* values : {&shapes_, &rates_, &constants_, &slopes_, &log_posteriors_})
       values->resize(static_cast<std::size_t>(slots_) * d_);
   }
 
   double log_marginal(int slot) { return family_.log_marginal(statistic(slot)); }
 
+  void load(std::span<const int> rows) {
+    block_.load(family_, rows);
+    exposures_.load(family_.exposures(), rows);
+  }
+
   void score(std::span<const int> slots, double* scores) {
     for (const int slot : slots) {
       const std::size_t at = static_cast<std::size_t>(slot) * d_;
-      kernels_.poisson(d_, &shapes_[at], &constants_[at], &slopes_[at], block_.values(),
-                       block_.presence(), scores + static_cast<std::size_t>(slot) * block_rows);
+      double* to = scores + static_cast<std::size_t>(slot) * block_rows;
+      if (family_.exposures().given())
+        kernels_.poisson_exposed(d_, &shapes_[at], &rates_[at], &constants_[at], exposures_.data(),
+                                 block_.values(), block_.presence(), to);
+      else
+        kernels_.poisson(d_, &shapes_[at], &constants_[at], &slopes_[at], block_.values(),
+                         block_.presence(), to);
     }
   }
 
@@ -185,7 +203,7 @@ class Poisson::Clusters : public RefreshedClusters<Poisson, Poisson::Clusters> {
     for (int j = 0; j < d_; ++j, s += 2) {
       if (!block_.present(j, b)) continue;
       total += log_posteriors_[static_cast<std::size_t>(slot) * d_ + j] -
-               family_.log_posterior(j, s[0] - 1, s[1] - block_.value(j, b));
+               family_.log_posterior(j, s[0] - exposures_[b], s[1] - block_.value(j, b));
     }
     return total;
   }
@@ -193,7 +211,8 @@ class Poisson::Clusters : public RefreshedClusters<Poisson, Poisson::Clusters> {
  private:
   friend RefreshedClusters;
 
-  // log P(x | X_c) in column j is log Gamma(a + x) + constant + slope x.
+  // log P(x | X_c) in column j is log Gamma(a + x) + constant + slope x; where rows have exposures,
+  // log Gamma(a + x) + constant - (a + x) log(b + e).
   void refresh(int slot) {
     const double* s = statistic(slot);
     for (int j = 0; j < d_; ++j, s += 2) {
@@ -202,13 +221,16 @@ class Poisson::Clusters : public RefreshedClusters<Poisson, Poisson::Clusters> {
       const double b = family_.rate(j) + s[0];
       const double log_gamma_a = log_gamma(a);
       shapes_[at] = a;
-      constants_[at] = -a * std::log1p(1 / b) - log_gamma_a;
+      rates_[at] = b;
+      constants_[at] = family_.exposures().given() ? a * std::log(b) - log_gamma_a
+                                                   : -a * std::log1p(1 / b) - log_gamma_a;
       slopes_[at] = -std::log(b + 1);
       log_posteriors_[at] = log_gamma_a - a * std::log(b);
     }
   }
 
-  std::vector<double> shapes_, constants_, slopes_, log_posteriors_;
+  ExposureBlock exposures_;
+  std::vector<double> shapes_, rates_, constants_, slopes_, log_posteriors_;
 };
 
 static_assert(Family<Poisson> && ClusterScores<Poisson::Clusters, Poisson>);

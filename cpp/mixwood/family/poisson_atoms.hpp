@@ -29,12 +29,16 @@ class Poisson::Atoms {
     }
   }
 
-  void load(std::span<const int> rows) { block_.load(family_, rows); }
+  void load(std::span<const int> rows) {
+    block_.load(family_, rows);
+    exposures_.load(family_.exposures(), rows);
+  }
 
   void score(int count, double* scores) {
     for (int atom = 0; atom < count; ++atom) {
       const std::size_t at = static_cast<std::size_t>(atom) * d_;
-      kernels_.poisson_columns(d_, &log_means_[at], &means_[at], block_.values(), block_.presence(),
+      kernels_.poisson_columns(d_, &log_means_[at], &means_[at], exposures_.data(), block_.values(),
+                               block_.presence(),
                                scores + static_cast<std::size_t>(atom) * block_rows);
     }
   }
@@ -44,6 +48,7 @@ class Poisson::Atoms {
   int d_;
   const Kernels& kernels_ = kernels();
   RowBlock block_;
+  ExposureBlock exposures_;
   std::vector<double> log_means_, means_;
 };
 

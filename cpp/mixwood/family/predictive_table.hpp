@@ -22,8 +22,9 @@ inline void cluster_statistics(const ErasedFamily& family, std::span<const std::
     if (labels[row] >= 0) family.observe(statistics + size * labels[row], row);
 }
 
-// Fills table[(i - first) * K + k] = log P(x_i | X_k) for the rows first <= i < end; of a row with
-// a latent part, log P(what is known of it | X_k), where that has a form.
+// Fills table[(i - first) * K + k] = log P(x_i | X_k) for the rows first <= i < end, with their
+// terms (RowTermFamily); of a row with a latent part, log P(what is known of it | X_k),
+// where that has a form.
 inline void predictive_table(const ErasedFamily& family, std::span<const double> statistics,
                              int first, int end, double* table) {
   const auto size = static_cast<std::size_t>(family.statistic_size());
@@ -42,8 +43,10 @@ inline void predictive_table(const ErasedFamily& family, std::span<const double>
     std::iota(rows.begin(), rows.end(), start);
     clusters.load(rows);
     clusters.score(slots, scores.data());
-    for (std::size_t b = 0; b < rows.size(); ++b, table += count)
-      for (std::size_t k = 0; k < count; ++k) table[k] = scores[k * block + b];
+    for (std::size_t b = 0; b < rows.size(); ++b, table += count) {
+      const double term = family.row_term(rows[b]);
+      for (std::size_t k = 0; k < count; ++k) table[k] = scores[k * block + b] + term;
+    }
   }
   if (family.latent_size() == 0) return;
   const auto latents = family.latents();
@@ -54,7 +57,8 @@ inline void predictive_table(const ErasedFamily& family, std::span<const double>
     if (row < first || row >= end) continue;
     latents->load(row);
     for (const int slot : slots)
-      whole[static_cast<std::size_t>(row - first) * count + slot] = latents->score(slot);
+      whole[static_cast<std::size_t>(row - first) * count + slot] =
+          latents->score(slot) + family.row_term(row);
   }
 }
 

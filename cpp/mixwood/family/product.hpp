@@ -83,6 +83,17 @@ class Product {
     return moves;
   }
 
+  double row_term(int row) const {
+    double total = 0;
+    for (const Part& part : parts_) total += part.row_term(row);
+    return total;
+  }
+  double log_rows() const {
+    double total = 0;
+    for (const Part& part : parts_) total += part.family->log_rows();
+    return total;
+  }
+
   // --- rows with a latent part: the numbers of the parts, one after the other
   int latent_size() const {
     int total = 0;

@@ -130,26 +130,26 @@ class StudentT {
   double size_term(double size) const { return normal_.size_term(size); }
 
   void observe(double* s, int i) const {
-    normal_.observe(s + moments_at, row(i), scales_[i]);
+    normal_.moments().observe(s + moments_at, row(i), scales_[i]);
     s[0] += 1;
     s[1] += std::log(scales_[i]);
   }
   void forget(double* s, int i) const {
     if (s[0] <= 1) return clear(s);
-    normal_.forget(s + moments_at, row(i), scales_[i], left(s[moments_at], scales_[i]));
+    normal_.moments().forget(s + moments_at, row(i), scales_[i], left(s[moments_at], scales_[i]));
     s[0] -= 1;
     s[1] -= std::log(scales_[i]);
     end_rounding(s);
   }
   void merge(double* s, const double* t) const {
-    normal_.merge(s + moments_at, t + moments_at);
+    normal_.moments().merge(s + moments_at, t + moments_at);
     s[0] += t[0];
     s[1] += t[1];
   }
   void subtract(double* s, const double* t) const {
     if (s[0] <= t[0]) return clear(s);
     if (t[0] == 0) return;
-    normal_.subtract(s + moments_at, t + moments_at, left(s[moments_at], t[moments_at]));
+    normal_.moments().subtract(s + moments_at, t + moments_at, left(s[moments_at], t[moments_at]));
     s[0] -= t[0];
     s[1] -= t[1];
     end_rounding(s);

@@ -26,6 +26,14 @@ struct StudentTerms {
   double fraction;
 };
 
+// One linear relation's predictive: base + half log s - (half + 1/2) log(s + e^2), with
+// s = spread + |L^-1 (x - mean)|^2 over the predictors and e the same for the target.
+struct RegressionTerms {
+  double base;
+  double half;
+  double spread;
+};
+
 // The same of a row whose precision is w times that of its cluster's rows:
 // base + half_columns log f - half log(1 + f |L^-1 (x - mean)|^2), f = kappa w / (kappa + w).
 struct ScaledTerms {
@@ -64,6 +72,10 @@ struct Kernels {
   void (*spherical)(int d, const double* mean, const double* rows, StudentTerms terms,
                     double* quadratic, double* scores);
 
+  // A target, the last column, that is linear in the others; counted where it is present.
+  void (*regression)(int d, const double* factor, const double* mean, const double* rows,
+                     const double* present, RegressionTerms terms, double* scratch, double* scores);
+
   // Gaussian, independent columns. In column j: base[j] - half[j] log(1 + (x-mean)^2 scale[j]),
   // counted where present (1 or 0).
   void (*diagonal)(int d, const double* mean, const double* scale, const double* half,
@@ -75,6 +87,21 @@ struct Kernels {
   // Poisson: in column j, logGamma(a[j] + x) + constant[j] + slope[j] x where present.
   void (*poisson)(int d, const double* a, const double* constant, const double* slope,
                   const double* rows, const double* present, double* scores);
+
+  // The same where rows have exposures e: logGamma(a[j] + x) + constant[j] - (a[j] + x) log(b[j] +
+  // e).
+  void (*poisson_exposed)(int d, const double* a, const double* b, const double* constant,
+                          const double* exposure, const double* rows, const double* present,
+                          double* scores);
+
+  // Negative binomial: in column j, logGamma(b[j] + x) - logGamma(a[j] + b[j] + x) + constant[j]
+  // where present.
+  void (*negative_binomial)(int d, const double* a, const double* b, const double* constant,
+                            const double* rows, const double* present, double* scores);
+  // The same where rows have exposures: with a[j] + size[j] e for a[j], whose logGamma is added.
+  void (*negative_binomial_exposed)(int d, const double* a, const double* b, const double* constant,
+                                    const double* size, const double* exposure, const double* rows,
+                                    const double* present, double* scores);
 
   // Sums of table entries: scores[b] = sum_j table[places[j, b]].
   void (*table_sums)(int d, const double* table, const std::int32_t* places, double* scores);
@@ -93,9 +120,9 @@ struct Kernels {
   // Gaussian, independent columns: in column j, base[j] - half[j] (x - mean[j])^2 where present.
   void (*normal_columns)(int d, const double* mean, const double* half, const double* base,
                          const double* rows, const double* present, double* scores);
-  // Poisson: in column j, x log_mean[j] - mean[j] where present.
-  void (*poisson_columns)(int d, const double* log_mean, const double* mean, const double* rows,
-                          const double* present, double* scores);
+  // Poisson: in column j, x log_mean[j] - mean[j] e where present; e is 1 for most.
+  void (*poisson_columns)(int d, const double* log_mean, const double* mean, const double* exposure,
+                          const double* rows, const double* present, double* scores);
   // Multinomial: one sparse row against `slots` clusters, scores[k] = sum of x table[word, k].
   void (*weighted_sums)(int nonzeros, const std::int32_t* words, const std::int32_t* counts,
                         const double* table, std::int64_t stride, int slots, double* scores);

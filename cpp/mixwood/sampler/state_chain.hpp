@@ -78,8 +78,9 @@ class StateChain : public AnyChain {
   std::vector<double> log_ordinates() override {
     const int n = n_rows();
     if (state_.prior.has_groups()) return log_grouped_ordinates();
-    if (n == 1 && latent_size() > 0) return {log_weights(0).back() - state_.prior.log_new()};
-    if (n == 1) return {family_->log_alone(0)};
+    if (n == 1 && latent_size() > 0)
+      return {log_weights(0).back() - state_.prior.log_new() + row_term(*family_, 0)};
+    if (n == 1) return {family_->log_alone(0) + row_term(*family_, 0)};
     refuse_weighted();
     if constexpr (LatentFamily<F>)
       if (latents_) latents_->read_clusters(state_);
@@ -89,8 +90,8 @@ class StateChain : public AnyChain {
       const double largest = *std::max_element(weights.begin(), weights.end());
       double sum = 0;
       for (const double weight : weights) sum += std::exp(weight - largest);
-      ordinates[row] =
-          values().log_u - std::log(n - 1) - state_.prior.log_tau() + largest + std::log(sum);
+      ordinates[row] = values().log_u - std::log(n - 1) - state_.prior.log_tau() + largest +
+                       std::log(sum) + row_term(*family_, row);
     }
     return ordinates;
   }
@@ -141,7 +142,7 @@ class StateChain : public AnyChain {
       const double largest = *std::max_element(weights.begin(), weights.end());
       double sum = 0;
       for (const double weight : weights) sum += std::exp(weight - largest);
-      ordinates[row] = log_factor + largest + std::log(sum);
+      ordinates[row] = log_factor + largest + std::log(sum) + row_term(*family_, row);
     }
     return ordinates;
   }

@@ -51,7 +51,7 @@ struct ClusterState {
   double log_joint() {
     if (prior.has_groups()) return log_grouped_joint();
     const double n = partition.n_points();
-    double total = (n - 1) * prior.values().log_u - prior.psi() - log_gamma(n);
+    double total = (n - 1) * prior.values().log_u - prior.psi() - log_gamma(n) + log_rows(family);
     total -= prior.log_nonempty();
     for (const int slot : partition.active())
       total += prior.log_kappa(partition.size(slot)) + clusters.log_marginal(slot);
@@ -61,7 +61,7 @@ struct ClusterState {
   // The same of rows in groups.
   double log_grouped_joint() {
     const GroupTerms& terms = prior.by_group();
-    double total = terms.log_of_u() - prior.psi() - prior.log_nonempty();
+    double total = terms.log_of_u() - prior.psi() - prior.log_nonempty() + log_rows(family);
     for (const int slot : partition.active())
       total +=
           terms.log_kappa(partition.cluster_groups().of_slot(slot)) + clusters.log_marginal(slot);

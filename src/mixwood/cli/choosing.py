@@ -21,12 +21,26 @@ _MOST_DENSE = 10**7
 
 
 def named(
-    name: str, values: Any, source: str, *, leave_out: bool, scale: str | None = None
+    name: str,
+    values: Any,
+    source: str,
+    *,
+    leave_out: bool,
+    scale: str | None = None,
+    columns: dict[str, str] | None = None,
 ) -> tuple[Any, Likelihood, str]:
-    """Return the values, the likelihood that the user named, and that as the reason."""
+    """Return the values, the likelihood that the user named, and that as the reason.
+
+    `columns` are those with a part of their own in it, by the argument that names them.
+    """
     kind = getattr(likelihoods, name)
+    for argument in columns or {}:
+        if argument not in kind().get_params(deep=False):
+            takers = [one for one in likelihoods.LIKELIHOODS if argument in vars(one)]
+            typed = ", ".join(one.__name__ for one in takers)
+            raise InputError(f"--{argument} is for --likelihood {typed}; {name} has none")
     if not kind.reads_tables:
-        return values, _scaled(kind(), scale), "as asked for"
+        return values, _scaled(kind(**(columns or {})), scale), "as asked for"
     if not hasattr(values, "columns"):
         raise InputError(f"--likelihood {name} is for tables; sparse counts take Multinomial")
     product = choose_product(values, name=source, leave_out=leave_out, structure=_learned(scale))

@@ -59,6 +59,20 @@ def fit(
             help=f"One of {', '.join(LIKELIHOODS)}; chosen by the data by default.",
         ),
     ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that clusters of --likelihood regression explain by the others; the "
+            "last by default."
+        ),
+    ] = None,
+    exposure: Annotated[
+        str | None,
+        typer.Option(
+            help="A column that counts are in proportion to, such as a time or a library size; "
+            "with --likelihood poisson or negative-binomial."
+        ),
+    ] = None,
     scale: Annotated[
         str | None,
         typer.Option(
@@ -141,7 +155,7 @@ def fit(
         from mixwood.cli.running import OutputOptions, run_command
         from mixwood.sampling.progress import say as show_progress
 
-        target = _target(output, file, force)
+        destination = _target(output, file, force)
         if labels is not None:
             check_labels_file(labels, file)
         if not quiet:
@@ -152,10 +166,11 @@ def fit(
         with warnings_to(remarks.append):
             selection = select(loaded, columns or [], exclude or [], label, group)
             wanted = prior or ("NGGP" if group is None else "FiniteMixture")
-            model, values, why = _model(selection, loaded.source, likelihood, scale, wanted)
+            roles = {"target": target, "exposure": exposure}
+            model, values, why = _model(selection, loaded.source, likelihood, scale, wanted, roles)
             in_groups = _groups(selection, model, loaded.source, group)
         chosen_sampler = getattr(mixwood, sampler)()
-        folder = RunFolder(target, quiet)
+        folder = RunFolder(destination, quiet)
         store = folder.begin(_about(loaded, why, selection), replace=force)
         for line in (_introduction(loaded.source, values, model, why, selection), *remarks):
             folder.note(line)
@@ -208,18 +223,32 @@ def _target(output: Path | None, file: str, force: bool) -> Path:
 
 
 def _model(
-    selection: Selection, source: str, likelihood: str | None, scale: str | None, prior: str
+    selection: Selection,
+    source: str,
+    likelihood: str | None,
+    scale: str | None,
+    prior: str,
+    roles: dict[str, str | None],
 ) -> tuple[Mixture, Any, str]:
     """Return the model, the data as it takes them, and why it has this likelihood."""
     import mixwood
     from mixwood.cli.choosing import chosen, named
+    from mixwood.cli.messages import InputError
 
     leave_out = not selection.named
+    columns = {argument: name for argument, name in roles.items() if name is not None}
+    if likelihood is None and columns:
+        raise InputError(f"--{next(iter(columns))} needs a --likelihood that has one")
     if likelihood is None:
         values, found, why = chosen(selection.values, source, leave_out=leave_out, scale=scale)
     else:
         values, found, why = named(
-            likelihood, selection.values, source, leave_out=leave_out, scale=scale
+            likelihood,
+            selection.values,
+            source,
+            leave_out=leave_out,
+            scale=scale,
+            columns=columns,
         )
     found.check(values, name=source)  # so that messages name the file
     return mixwood.Mixture(found, getattr(mixwood, prior)()), values, why

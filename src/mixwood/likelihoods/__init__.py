@@ -8,8 +8,10 @@ from mixwood.likelihoods.custom import CustomFamily, conjugate_family
 from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
 from mixwood.likelihoods.gaussian import Gaussian
 from mixwood.likelihoods.multinomial import Multinomial
+from mixwood.likelihoods.negative_binomial import NegativeBinomial
 from mixwood.likelihoods.poisson import Poisson
 from mixwood.likelihoods.product import Product
+from mixwood.likelihoods.regression import Regression
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
 from mixwood.likelihoods.student_t import StudentT
 
@@ -23,8 +25,10 @@ __all__ = [
     "Gaussian",
     "Likelihood",
     "Multinomial",
+    "NegativeBinomial",
     "Poisson",
     "Product",
+    "Regression",
     "SphericalGaussian",
     "StudentT",
     "conjugate_family",
@@ -42,5 +46,7 @@ LIKELIHOODS: tuple[type[Likelihood], ...] = (
     Bernoulli,
     Categorical,
     Poisson,
+    NegativeBinomial,
+    Regression,
     Product,
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from mixwood import _core
 
-__all__ = ["Column", "Likelihood", "Parameters", "as_likelihood"]
+__all__ = ["Column", "Likelihood", "Parameters", "TargetTerms", "as_likelihood"]
 
 #: Of some clusters: arrays by name, the first axis that of the clusters.
 Parameters: TypeAlias = dict[str, FloatArray]
@@ -41,6 +41,20 @@ class Column(NamedTuple):
 
     name: str
     categories: tuple[Any, ...] | None = None
+
+
+class TargetTerms(NamedTuple):
+    """The t distributions of the target of m rows in C clusters.
+
+    Attributes
+    ----------
+    degrees : array of shape (C,)
+    location, scale : array of shape (m, C)
+    """
+
+    degrees: FloatArray
+    location: FloatArray
+    scale: FloatArray
 
 
 class SingleRows(NamedTuple):
@@ -169,7 +183,14 @@ class Likelihood(Settable, ABC):
 
     def located_in(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
         """Return a copy that knows where its columns are, and `X` in the form the core reads."""
-        return self, self.check(X, name=name)
+        return self.placed(column_names(X)), self.check(X, name=name)
+
+    def placed(self, names: Sequence[Any] | None) -> Self:
+        """Return a copy that has numbers for the columns that it names, which are called `names`.
+
+        None: the columns have no names.
+        """
+        return self
 
     def candidates(self, X: Data) -> list[Likelihood]:
         """Return the likelihoods, explicit, that come into question for checked `X`."""
@@ -181,8 +202,8 @@ class Likelihood(Settable, ABC):
 
     def fitted_to(self, X: Any, *, name: str = "X") -> tuple[Self, Data]:
         """Return a copy whose parameters are all explicit, and `X` in the form the core reads."""
-        data = self.check(X, name=name)
-        explicit = self.resolve(data)
+        located, data = self.located_in(X, name=name)
+        explicit = located.resolve(data)
         warn_of_left_out(explicit.left_out, self.names_in(X))
         warn_of_cost(explicit, data.shape[0])
         return explicit, data
@@ -244,6 +265,11 @@ class Likelihood(Settable, ABC):
     def means_in_statistic(self) -> NDArray[np.bool_]:
         """Which entries of the statistic are means; the others are sums. Parameters explicit."""
         return np.zeros(self.statistic_size, dtype=np.bool_)
+
+    @property
+    def learns_from_rows(self) -> bool:
+        """Whether what is learned needs the rows themselves: their statistics are not enough."""
+        return False
 
     @property
     def work(self) -> int:
@@ -323,6 +349,36 @@ class Likelihood(Settable, ABC):
         """
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
+    # --- a target
+
+    @property
+    def target_column(self) -> int | None:
+        """The number of a column that is predicted from others, or None; parameters explicit."""
+        return None
+
+    def target_terms(self, statistics: FloatArray, base: FloatArray | None, X: Data) -> TargetTerms:
+        """Return the distribution of the target of each row of checked `X` in each cluster.
+
+        `statistics` are as for `draw_parameters`: zeros are those of a new cluster.
+        """
+        raise TypeError(f"the likelihood {type(self).__name__} has no target")
+
+    # --- what rows come with
+
+    def given_columns(self, width: int) -> tuple[int, ...]:
+        """Return the columns, out of `width`, that rows come with, as a count has an exposure.
+
+        They are not drawn, and clusters say nothing about them.
+        """
+        return ()
+
+    def exposures_in(self, X: Data) -> dict[str, FloatArray]:
+        """Return the exposures of the rows of checked `X`, by what names of parameters begin with.
+
+        None where counts are of rows that were looked at equally long.
+        """
+        return {}
+
     def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
         """Return drawn missing entries (..., count), which the core has in units of its own."""
         return latent
@@ -387,8 +443,8 @@ class Likelihood(Settable, ABC):
     ) -> Data:
         """Draw a row for each label from the cluster with these parameters.
 
-        What the model does not say, such as the totals of `Multinomial`, is taken from the
-        rows `like`.
+        What the model does not say, such as the totals of `Multinomial`, is taken from random
+        rows of `like`; `given_columns` from row after row of it, if there are as many as labels.
         """
         raise self._cannot_draw()
 

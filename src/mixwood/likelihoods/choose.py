@@ -27,12 +27,14 @@ from mixwood.likelihoods.column_rules import (
     COUNTS,
     LEFT_OUT,
     NUMBERS,
+    SPREAD_COUNTS,
     Judgement,
     judge,
 )
 from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
 from mixwood.likelihoods.duplicates import duplicates
 from mixwood.likelihoods.gaussian import Gaussian
+from mixwood.likelihoods.negative_binomial import NegativeBinomial
 from mixwood.likelihoods.poisson import Poisson
 from mixwood.likelihoods.product import Product
 from mixwood.likelihoods.product_parts import explained
@@ -74,8 +76,8 @@ class Choice:
     likelihood : Likelihood
         For `mixwood.Mixture`; it takes the table as it is, and later ones with the same columns.
     columns : tuple of ColumnChoice
-        For each column of the table ``column``, ``kind`` ("numbers", "counts", "categories",
-        "yes or no" or "left out") and ``reason``.
+        For each column of the table ``column``, ``kind`` ("numbers", "counts", "overdispersed
+        counts", "categories", "yes or no" or "left out") and ``reason``.
     why : str
         All of it in a few words.
     """
@@ -131,7 +133,10 @@ def choose(
       or other words;
     - truth values, zeros and ones, and anything else with two values: `Bernoulli`;
     - text, categories, and whole numbers with at most 5 values: `Categorical`;
-    - whole numbers from 0 on with a mean below 30: `Poisson`;
+    - whole numbers from 0 on with a mean below 30: `Poisson`, or `NegativeBinomial` if it is
+      clear that they vary more within clusters: of at least 60 entries, a mixture of up to 3
+      negative binomial distributions of one size explains them better than one of up to 8 Poisson
+      distributions, by more than 10 of the Bayesian information criterion;
     - all other numbers together. Alone they are an `AutoGaussian`; next to other columns one
       `Gaussian`, if there are at most 30 and more rows than a covariance matrix has parameters,
       else one `DiagonalGaussian`. Missing entries change nothing about that.
@@ -247,7 +252,7 @@ class _Judged:
 
     def parts(self, name: str, structure: bool) -> dict[Any, Likelihood]:
         """Return a likelihood for each kind of column."""
-        kinds = (BINARY, CATEGORIES, COUNTS, NUMBERS)
+        kinds = (BINARY, CATEGORIES, COUNTS, SPREAD_COUNTS, NUMBERS)
         keys = {kind: labels for kind in kinds if (labels := _of_kind(self.columns, kind))}
         if not keys:
             reasons = "; ".join(f"{one.column!r}: {one.reason}" for one in self.columns)
@@ -256,6 +261,7 @@ class _Judged:
             BINARY: Bernoulli(),
             CATEGORIES: Categorical(),
             COUNTS: Poisson(),
+            SPREAD_COUNTS: NegativeBinomial(),
             NUMBERS: for_numbers(
                 len(keys.get(NUMBERS, [])),
                 self.rows,
@@ -342,7 +348,7 @@ def _key(labels: Sequence[Any]) -> Any:
 def _why(likelihood: Likelihood, judged: _Judged, *, codes: bool) -> str:
     """Return in a few words why a likelihood, or one for each kind of columns, was chosen."""
     columns = judged.columns
-    order = (CATEGORIES, BINARY, COUNTS, NUMBERS)
+    order = (CATEGORIES, BINARY, COUNTS, SPREAD_COUNTS, NUMBERS)
     kinds = [kind for kind in order if _of_kind(columns, kind)]
     words = [f"{kind} columns" if kind == BINARY else kind for kind in kinds]
     width = len(_of_kind(columns, kinds[0]))

@@ -19,6 +19,7 @@ from mixwood._support.types import FloatArray
 from mixwood.input.categories import entries, is_number
 from mixwood.input.dates import are_dates_by_name, is_date
 from mixwood.input.written import learn_notation, notation_in_words, plain_number, read_number
+from mixwood.likelihoods.overdispersion import varies_more
 
 __all__ = [
     "BINARY",
@@ -27,6 +28,7 @@ __all__ = [
     "FEW_ENTRIES",
     "LEFT_OUT",
     "NUMBERS",
+    "SPREAD_COUNTS",
     "Judgement",
     "judge",
 ]
@@ -52,6 +54,7 @@ MOSTLY = 0.8
 
 LEFT_OUT = "left out"
 BINARY, CATEGORIES, COUNTS, NUMBERS = "yes or no", "categories", "counts", "numbers"
+SPREAD_COUNTS = "overdispersed counts"
 
 _DATES = "dates or times; numbers of days, or parts such as the month, could be used"
 _IDENTIFIER = re.compile(
@@ -264,6 +267,8 @@ def _kind_of_numbers(values: FloatArray, rows: Any, label: Any, leave_out: bool)
     if 1 < count <= FEW_VALUES:
         return CATEGORIES, f"whole numbers with {count} values"
     if low >= 0 and values.mean() < LARGEST_MEAN and low < high:
+        if varies_more(values):
+            return SPREAD_COUNTS, "counts that vary more than a few Poisson distributions do"
         return COUNTS, "counts"
     return NUMBERS, "numbers"
 

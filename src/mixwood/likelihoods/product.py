@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.categories import Categories
-from mixwood.likelihoods.base import Column, Likelihood, Parameters
+from mixwood.likelihoods.base import Column, Likelihood, Parameters, TargetTerms
 from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.dependence import warn_of_left_out
 from mixwood.likelihoods.learned import base_of_clusters
@@ -91,8 +91,9 @@ class Product(Likelihood):
                     f"parts[{key!r}] names {len(labels_of(key))} columns, but its likelihood is "
                     f"for {value.width}"
                 )
+        parts = {key: value.placed(labels_of(key)) for key, value in parts.items()}
         labels = [label for key in parts for label in labels_of(key)]
-        twice = [label for label, times in Counter(labels).items() if times > 1]
+        twice = [label for label, times in Counter(_modelled(parts)).items() if times > 1]
         if twice:
             raise ValueError(f"parts must name a column only once, got {twice[0]!r} twice")
         if self.layout is not None and set(self.layout.columns) != set(labels):
@@ -157,7 +158,7 @@ class Product(Likelihood):
     @property
     def width(self) -> int:
         """How many columns are used."""
-        return sum(len(labels_of(key)) for key in self.parts)
+        return len(self._labels())
 
     @property
     def columns(self) -> tuple[Label, ...] | None:
@@ -234,7 +235,7 @@ class Product(Likelihood):
 
     def _labels(self) -> tuple[Label, ...]:
         """Return all columns; numbers alone in order."""
-        labels = [label for key in self.parts for label in labels_of(key)]
+        labels = list(dict.fromkeys(label for key in self.parts for label in labels_of(key)))
         numbers = all(isinstance(label, int) for label in labels)
         return tuple(sorted(labels) if numbers else labels)
 
@@ -327,6 +328,21 @@ class Product(Likelihood):
             columns.append(np.array(part.columns)[own_columns])
         return np.concatenate(rows), np.concatenate(columns)
 
+    def given_columns(self, width: int) -> tuple[int, ...]:
+        """Return those of the parts that no other part draws."""
+        assert self.columns is not None
+        modelled = set(_modelled(self.parts))
+        return tuple(k for k, label in enumerate(self.columns) if label not in modelled)
+
+    def exposures_in(self, X: Data) -> dict[str, FloatArray]:
+        """Return those of the parts."""
+        assert isinstance(X, np.ndarray)
+        return {
+            f"{name_of(part.key)}: {prefix}": exposures
+            for part in self._slices(X)
+            for prefix, exposures in part.likelihood.exposures_in(part.data).items()
+        }
+
     def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
         """Return them in the units of the data."""
         assert isinstance(X, np.ndarray)
@@ -374,6 +390,11 @@ class Product(Likelihood):
     def counts_whole_rows(self) -> bool:
         """Whether one of the parts does."""
         return any(part.counts_whole_rows for part in self.parts.values())
+
+    @property
+    def learns_from_rows(self) -> bool:
+        """Whether one of the parts does."""
+        return any(part.learns_from_rows for part in self.parts.values())
 
     @property
     def work(self) -> int:
@@ -524,12 +545,74 @@ class Product(Likelihood):
         given = {}
         if isinstance(like, np.ndarray):
             given = {part.key: part.data for part in self._slices(like) if len(part.rows)}
-        X = np.empty((len(labels), len(self.columns)))
+        X = np.full((len(labels), len(self.columns)), np.nan)
         place_of = {label: place for place, label in enumerate(self.columns)}
-        for key, part in self.parts.items():
+        # Those that are given columns come after those that may draw them.
+        widths = {key: len(labels_of(key)) for key in self.parts}
+        later = {key: bool(part.given_columns(widths[key])) for key, part in self.parts.items()}
+        for key, part in sorted(self.parts.items(), key=lambda item: later[item[0]]):
             start = f"{name_of(key)}: "
             own = {k.removeprefix(start): v for k, v in parameters.items() if k.startswith(start)}
-            drawn = part.draw_rows(own, labels, rng, like=given.get(key))
             places = [place_of[label] for label in labels_of(key)]
+            like = self._with_drawn(part, given.get(key), X[:, places], rng)
+            drawn = part.draw_rows(own, labels, rng, like=like)
             X[:, places] = drawn if isinstance(drawn, np.ndarray) else drawn.toarray()
         return X
+
+    def _with_drawn(
+        self, part: Likelihood, like: Data | None, drawn: FloatArray, rng: np.random.Generator
+    ) -> Data | None:
+        """Return rows that a part is given, with what other parts have drawn of their columns."""
+        fixed = part.given_columns(drawn.shape[1])
+        there = [j for j in fixed if not np.isnan(drawn[:, j]).any()]
+        if not there:
+            return like
+        if like is None:
+            rows = np.where(np.isnan(drawn), 1.0, drawn)
+        else:
+            n = len(drawn)
+            assert isinstance(like, np.ndarray)
+            rows = np.array(like if len(like) == n else like[rng.integers(len(like), size=n)])
+        rows[:, there] = drawn[:, there]
+        return rows
+
+    # --- a target that one of the parts predicts
+
+    @property
+    def target_column(self) -> int | None:
+        """The number of the column that a part predicts; None where none does, or several do."""
+        found = [
+            (key, part.target_column)
+            for key, part in self.parts.items()
+            if part.target_column is not None
+        ]
+        if len(found) != 1 or self.columns is None:
+            return None
+        [(key, place)] = found
+        return self.columns.index(labels_of(key)[place])
+
+    def target_terms(self, statistics: FloatArray, base: FloatArray | None, X: Data) -> TargetTerms:
+        """Return what the part that has a target says of it."""
+        assert isinstance(X, np.ndarray)
+        own_base = (
+            dict.fromkeys(self.parts, None)
+            if base is None
+            else {key: own for key, _, own in self._bases(base)}
+        )
+        end = 0
+        for part in self._slices(X):
+            start, end = end, end + part.likelihood.statistic_size
+            if part.likelihood.target_column is not None:
+                own = statistics[:, start:end]
+                return part.likelihood.target_terms(own, own_base[part.key], part.data)
+        return super().target_terms(statistics, base, X)
+
+
+def _modelled(parts: Mapping[Any, Likelihood]) -> list[Label]:
+    """Return the columns that parts model, as often as one does; not those that they are given."""
+    found: list[Label] = []
+    for key, part in parts.items():
+        labels = labels_of(key)
+        given = part.given_columns(len(labels))
+        found += [label for j, label in enumerate(labels) if j not in given]
+    return found

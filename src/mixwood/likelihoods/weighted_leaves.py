@@ -123,6 +123,12 @@ class WeightedLeaves:
             raise ValueError(
                 f"likelihood must be one with explicit parameters, got {self.likelihood}"
             )
+        if self.likelihood.learns_from_rows:
+            raise ValueError(
+                f"weighted leaves, weights and known labels keep sums of rows alone, from which "
+                f"{type(self.likelihood).__name__} cannot learn all that it does; give it numbers, "
+                "such as mw.NegativeBinomial(size=5)"
+            )
         object.__setattr__(self, "sizes", _frozen_sizes(self.sizes))
         if self.apart is not None:
             object.__setattr__(self, "apart", _frozen(self.apart, np.bool_))

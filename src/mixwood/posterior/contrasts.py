@@ -7,7 +7,8 @@ made draw by draw, so that it knows how uncertain both the partition and the par
 Effects have one unit for columns of every kind, the standard deviation of a single row: ::
 
     mean         (m_k - m_rest) / s         s: standard deviation within clusters
-    rate         2 sqrt(r_k) - 2 sqrt(r_rest)
+    rate         2 sqrt(r_k) - 2 sqrt(r_rest)                    (Poisson counts)
+                 2 sqrt(s) (asinh sqrt(r_k/s) - asinh sqrt(r_rest/s))    (of the size s)
     probability  2 asin sqrt(p_k) - 2 asin sqrt(p_rest)          (Cohen's h)
     word         the same times sqrt(L)     L: the mean number of words in a row
 
@@ -136,12 +137,15 @@ class _Compared:
     names: list[str]
     values: FloatArray
     variance: FloatArray
-    row_total: float
+    row_total: float = 1.0
+    size: FloatArray | None = None  # of counts that vary more than Poisson's: m + m^2/size
 
     def scaled(self, values: FloatArray, sd: FloatArray) -> FloatArray:
         """Return parameters in standard deviations of a row, the same whatever their size."""
         if self.kind == "mean":
             return np.asarray(values / sd)
+        if self.kind == "rate" and self.size is not None:
+            return np.asarray(2 * np.sqrt(self.size) * np.arcsinh(np.sqrt(values / self.size)))
         if self.kind == "rate":
             return np.asarray(2 * np.sqrt(values))
         return np.asarray(2 * np.arcsin(np.sqrt(np.clip(values, 0, 1))) * np.sqrt(self.row_total))
@@ -202,13 +206,16 @@ def _compared(
         elif values.ndim == 2 and values.shape[1] == len(columns):
             if name == "mean":
                 variance = _variance(drawn, prefix, values.shape[1])
-                found[key] = _Compared("mean", [c.name for c in columns], values, variance, 1.0)
+                found[key] = _Compared("mean", [c.name for c in columns], values, variance)
             elif name == "rate":
                 names = [column.name for column in columns]
-                found[key] = _Compared("rate", names, values, values.mean(axis=0), 1.0)
+                sizes = drawn.get(f"{prefix}size")
+                size = None if sizes is None else sizes.mean(axis=0)
+                over = values if sizes is None else values * (1 + values / sizes)
+                found[key] = _Compared("rate", names, values, over.mean(axis=0), size=size)
             elif name == "probability":
                 binary = (values * (1 - values)).mean(axis=0)
-                found[key] = _Compared("probability", _second(columns), values, binary, 1.0)
+                found[key] = _Compared("probability", _second(columns), values, binary)
             elif name == "probabilities":
                 words = [column.name for column in columns]
                 none = np.zeros(values.shape[1])
@@ -245,4 +252,4 @@ def _categories(values: FloatArray, columns: Sequence[Column]) -> _Compared:
             names.append(f"{name} = {category}")
             places.append((j, code))
     own = values[:, [j for j, _ in places], [code for _, code in places]]
-    return _Compared("category", names, own, (own * (1 - own)).mean(axis=0), 1.0)
+    return _Compared("category", names, own, (own * (1 - own)).mean(axis=0))

@@ -82,6 +82,9 @@ def _shown_parameters(parameters: Parameters) -> Parameters:
         elif name == "variance":
             spread = np.sqrt(values if values.ndim == 2 else values[:, None])
             result[f"{prefix}sd"] = np.broadcast_to(spread, parameters[f"{prefix}mean"].shape)
+        elif name == "size" and f"{prefix}rate" in parameters:
+            rate = parameters[f"{prefix}rate"]
+            result[f"{prefix}sd"] = np.sqrt(rate * (1 + rate / values))
         elif name == "probabilities":
             result[prefix + ("words" if values.ndim == 2 else "categories")] = values
         else:

@@ -11,6 +11,7 @@ from mixwood.posterior.estimated_draws import EstimatedDraws
 if TYPE_CHECKING:
     from mixwood._support.types import Data, FloatArray, IntArray
     from mixwood.posterior.imputed import Imputed
+    from mixwood.posterior.target import TargetPrediction
 
 __all__ = ["PredictingDraws"]
 
@@ -249,6 +250,45 @@ class PredictingDraws(EstimatedDraws):
             X, loss=loss, min_size=min_size, seed=seed, groups=groups, errors=errors
         )
         return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
+
+    def predict_target(self, X: Any, level: float = 0.9) -> TargetPrediction:
+        """Predict the target of new rows from their other columns, under `mixwood.Regression`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (m, d) or (m, d - 1)
+            New rows, with or without the target; if it is there, it is not looked at.
+        level : float
+            How much of the probability the intervals hold.
+
+        Returns
+        -------
+        TargetPrediction
+            With ``mean``, ``lower``, ``upper`` and ``new``, arrays of shape (m,): the expectation,
+            the ends of the central interval, and how probable a cluster of its own is.
+
+        Notes
+        -----
+        A mixture of t distributions, one for each cluster of each draw and one for a new cluster,
+        by their weights in `log_density`. Where the predictors have a likelihood of their own, in
+        a `mixwood.Product`, the weights follow from them; they are the same for all rows
+        otherwise. Of all chains together 200 draws are used. Quantiles are those of the mixture:
+        nothing is drawn.
+
+        A new cluster knows nothing of the target: the interval is very wide where one is likely.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[k / 10, 3 * k / 10 + 0.1 * (-1) ** k] for k in range(20)]
+        >>> model = mw.Mixture(mw.Regression(1))
+        >>> post = mw.sample(model, X, draws=50, chains=1, seed=1, progress=False)
+        >>> post.predict_target([[1.0]]).mean.round(1)
+        array([3.])
+        """
+        from mixwood.posterior.target import predict_target
+
+        return predict_target(self, X, level=level)
 
     def sample_predictive(self, size: int, seed: Any = None) -> Data:
         """Draw new rows from the posterior predictive distribution.

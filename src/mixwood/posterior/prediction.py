@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from mixwood._support.types import Data, FloatArray, IntArray
 
 __all__ = [
+    "checked_rows",
     "cluster_probabilities",
+    "family_of_rows",
     "log_density",
     "log_density_per_draw",
     "nearest_clusters",
@@ -49,7 +51,7 @@ _ROWS_AT_ONCE = 1024
 
 def log_density(draws: Draws, X: Any, groups: Any = None, errors: Any = None) -> FloatArray:
     """Return ``log p(x | X)`` of each new row; see `Posterior.log_density`."""
-    data = _checked(draws, X)
+    data = checked_rows(draws, X)
     family = draws.family_for("prediction")
     values, noise = np.empty(data.shape[0]), new_errors(errors, data)
     for rows, mixture in _by_group(draws, groups, data.shape[0]):
@@ -100,7 +102,7 @@ def cluster_probabilities(
     errors : array, optional
         Their errors.
     """
-    data = _checked(draws, X)
+    data = checked_rows(draws, X)
     family = draws.family_for("prediction")
     K = int(estimate.max()) + 1
     proportions, noise = np.empty((data.shape[0], K + 1)), new_errors(errors, data)
@@ -165,7 +167,10 @@ def sample_predictive(draws: Draws, size: int, seed: Any) -> Data:
         parameters = draws.resolved.draw_parameters(
             statistics[place], rng, None if base is None else base[place]
         )
-        rows.append(draws.resolved.draw_rows(parameters, np.arange(len(place)), rng, like=like))
+        own = like
+        if like is not None and draws.resolved.given_columns(like.shape[1]):
+            own = like[rng.integers(like.shape[0], size=len(place))]
+        rows.append(draws.resolved.draw_rows(parameters, np.arange(len(place)), rng, like=own))
     return stacked(rows)
 
 
@@ -173,8 +178,8 @@ def log_density_per_draw(draws: Draws, X: Any) -> FloatArray:
     """Return each draw's part of `log_density`, shape (chain, draw, m)."""
     if draws.groups is not None:
         raise ValueError("per_draw must be False where rows come in groups")
-    data, family = _checked(draws, X), draws.family_for("prediction")
-    new_family = _new_family(draws, data)
+    data, family = checked_rows(draws, X), draws.family_for("prediction")
+    new_family = family_of_rows(draws, data)
     weights, labels = draw_weights(draws), flat_labels(draws)
     bases = flat_bases(draws)
     values = np.empty((len(labels), new_family.n_rows))
@@ -256,14 +261,14 @@ class _RowSums:
         return np.asarray(self._sums / self._sums.sum(axis=1, keepdims=True))
 
 
-def _checked(draws: Draws, X: Any) -> Data:
+def checked_rows(draws: Draws, X: Any) -> Data:
     """Return the new rows, checked."""
     items = draws.data_for("prediction")
     likelihood = draws.resolved.for_new_rows()
     return likelihood.check(_own_columns(draws, X), width=items.shape[1])
 
 
-def _new_family(draws: Draws, rows: Data) -> _core.Family:
+def family_of_rows(draws: Draws, rows: Data) -> _core.Family:
     """Return the compiled family over new rows."""
     return bind_family(replace(draws.model, likelihood=draws.resolved.for_new_rows()), rows)
 
@@ -272,7 +277,7 @@ def _new_rows(
     draws: Draws, data: Data, errors: FloatArray | None, rows: slice | IntArray
 ) -> _core.Family | NoisyRows:
     """Return the same over some of them, which may have errors."""
-    plain = _new_family(draws, data[rows])
+    plain = family_of_rows(draws, data[rows])
     if errors is None:
         return plain
     return NoisyRows(draws.resolved.for_new_rows(), plain, data[rows], errors[rows])

@@ -56,7 +56,7 @@ def _functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float]:
                 RELATION: _relation(learned.tau, float(r[0]), away[:, 0]),
             }
         case SphericalGaussianBase():
-            balls = learned.balls(stats)
+            balls = learned.prepared(stats)
             return values | {
                 RELATION: _relation(learned.tau, learned.r(base), balls.away / learned.d)
             }

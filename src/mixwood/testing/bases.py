@@ -30,6 +30,8 @@ from mixwood.reference.base.diagonal_gaussian import (
 from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.base.laws import Law
 from mixwood.reference.base.multinomial import MultinomialBase, log_dirichlet_marginals
+from mixwood.reference.base.negative_binomial import NegativeBinomialBase
+from mixwood.reference.base.regression import RegressionBase, log_relation_marginal
 from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase, log_ball_marginals
 from mixwood.reference.families import Family, dense, family_of
 from mixwood.testing.axes import BoundedAxis, bounded_axis
@@ -312,6 +314,11 @@ def _blocks(family: Family[Any], stats: Sequence[Any], place: int, prefix: str) 
             width = _width(f"{prefix}width", place, *floors)
             table = partial(_ball_table, learned, stats)
             return [_width_block((width,), learned, family.base, place, prefix, table)]
+        case RegressionBase():
+            floors = float(np.exp(learned.log_floor)), float(learned.tie_floor)
+            width = _width(f"{prefix}width", place, *floors)
+            table = partial(_relation_table, learned, stats)
+            return [_width_block((width,), learned, family.base, place, prefix, table)]
         case MultinomialBase():
 
             def log_marginals(values: FloatArray) -> FloatArray:
@@ -320,6 +327,10 @@ def _blocks(family: Family[Any], stats: Sequence[Any], place: int, prefix: str) 
             return [_single(f"{prefix}beta", place, learned.law, log_marginals)]
         case ColumnsBase():
             return [_column(learned, j, stats, place, prefix) for j in range(learned.columns)]
+        case NegativeBinomialBase():
+            return [
+                _size_and_shape(learned, j, stats, place, prefix) for j in range(len(learned.mean))
+            ]
         case CustomBase() if len(learned.laws) == 1:
 
             def log_marginals(values: FloatArray) -> FloatArray:
@@ -336,11 +347,16 @@ def _single(
     name: str, place: int, law: Law, log_marginals: Callable[[FloatArray], FloatArray]
 ) -> Block:
     """Return the block of a parameter that depends on no other."""
+    own = _own(name, place, law)
+    return Block((), (own,), (log_marginals(own.logs(own.axis.points, 0.0)),))
+
+
+def _own(name: str, place: int, law: Law) -> Own:
+    """Return a parameter that has this law wherever the others are."""
     points, step = _axis_of(law).points, np.vectorize(law.log_density)
     low, high = points[0], points[-1]
     axis = bounded_axis(np.zeros_like, 0.0, 1.0, 1 / (len(points) - 1))
-    own = Own(name, place, axis, lambda _: (low, high), step)
-    return Block((), (own,), (log_marginals(own.logs(axis.points, 0.0)),))
+    return Own(name, place, axis, lambda _: (low, high), step)
 
 
 def _axis_of(law: Law) -> BoundedAxis:
@@ -376,7 +392,7 @@ def _width(name: str, place: int, floor: float, tie_floor: float, in_logs: bool 
 
 def _width_block(
     widths: tuple[Own, ...],
-    learned: GaussianBase | DiagonalGaussianBase | SphericalGaussianBase,
+    learned: GaussianBase | DiagonalGaussianBase | SphericalGaussianBase | RegressionBase,
     base: FloatArray,
     place: int,
     prefix: str,
@@ -420,8 +436,16 @@ def _column_table(c: Columns, j: int, log_omega: Any, log_nu: Any, r: Any) -> Fl
 def _ball_table(
     learned: SphericalGaussianBase, stats: Sequence[Any], _: int, *parameters: Any
 ) -> FloatArray:
-    subsets = (learned.balls([stat]) for stat in stats)
+    subsets = (learned.prepared([stat]) for stat in stats)
     return np.array([log_ball_marginals(own, learned.d, *parameters) for own in subsets])
+
+
+def _relation_table(
+    learned: RegressionBase, stats: Sequence[Any], _: int, log_omega: Any, log_nu: Any, r: Any
+) -> FloatArray:
+    omega, excess = np.exp(log_omega), np.exp(log_nu)
+    prior = r, omega / learned.slopes, excess + 2, excess * omega
+    return np.array([log_relation_marginal(stat, *prior) for stat in stats])
 
 
 def _column(learned: ColumnsBase, j: int, stats: Sequence[Any], place: int, prefix: str) -> Block:
@@ -430,3 +454,28 @@ def _column(learned: ColumnsBase, j: int, stats: Sequence[Any], place: int, pref
         return np.array(table)
 
     return _single(f"{prefix}column {j}", place + j, learned.law, log_marginals)
+
+
+def _size_and_shape(
+    learned: NegativeBinomialBase, j: int, stats: Sequence[Any], place: int, prefix: str
+) -> Block:
+    """Return the block of one column's size and shape, as far as these are sampled."""
+    d, names = len(learned.mean), list(learned.laws)
+    places = {name: place + k * d + j for k, name in enumerate(names)}
+
+    def log_marginals(size: Any, shape: Any) -> FloatArray:
+        return np.array([learned.log_column(s, j, size, shape) for s in stats])
+
+    if len(names) == 1:
+        fixed = dict(zip(("size", "shape"), learned.fixed, strict=True))
+
+        def of_one(values: FloatArray) -> FloatArray:
+            given = {**fixed, names[0]: np.exp(values)}
+            return log_marginals(given["size"], given["shape"])
+
+        return _single(f"{prefix}{names[0]} {j}", places[names[0]], learned.laws[names[0]], of_one)
+    shape = Common(f"{prefix}shape {j}", places["shape"], _axis_of(learned.laws["shape"]))
+    size = _own(f"{prefix}size {j}", places["size"], learned.laws["size"])
+    log_size = size.logs(size.axis.points, 0.0)
+    table = log_marginals(np.exp(log_size), np.exp(shape.axis.points)[:, None])
+    return Block((shape,), (size,), (table,))

@@ -15,8 +15,10 @@ from mixwood.likelihoods import (
     DiagonalGaussian,
     Gaussian,
     Multinomial,
+    NegativeBinomial,
     Poisson,
     Product,
+    Regression,
     SphericalGaussian,
 )
 from mixwood.model import Mixture
@@ -37,6 +39,11 @@ FAMILIES = {
     "Bernoulli": (Bernoulli(), COUNTS > 2),
     "Categorical": (Categorical(), COUNTS),
     "Poisson": (Poisson(), COUNTS),
+    "Regression": (Regression(0), RNG.normal(size=(60, 3))),
+    "NegativeBinomial": (
+        NegativeBinomial(exposure=4),
+        np.column_stack([COUNTS, RNG.uniform(0.5, 2.0, 60)]),
+    ),
     "Product": (
         Product({(0, 1): Gaussian(), (2, 3): Multinomial(), 4: Poisson(), 5: Categorical()}),
         np.column_stack((POINTS, COUNTS[:, :2], np.where(WITHOUT, np.nan, COUNTS[:, 2:]))),
@@ -50,7 +57,7 @@ SAMPLERS = {
     "PaperTree": PaperTree(global_moves=5),
     "Tree": Tree(),
     "Tree, blocks": Tree(max_leaves=25),
-    "Tree, rebuilt": Tree(rebuild=3),
+    "Tree, rebuilt": Tree(rebuild=3, redraw_moves=3),
 }
 
 

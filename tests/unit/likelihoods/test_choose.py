@@ -485,3 +485,33 @@ def test_explaining_without_a_product():
         "real: AutoGaussian with 1 more (numbers)",
         "large: AutoGaussian with 1 more (numbers)",
     ]
+
+
+def test_counts_that_vary_more_are_negative_binomial():
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {
+            "visits": rng.negative_binomial(1, 0.15, 200),
+            "groups": rng.poisson(np.repeat([2.0, 12.0], 100)),
+        }
+    )
+    chosen = mw.choose(table)
+    assert [one.kind for one in chosen.columns] == ["overdispersed counts", "counts"]
+    assert isinstance(chosen.likelihood.parts["visits"], mw.NegativeBinomial)
+    assert isinstance(chosen.likelihood.parts["groups"], mw.Poisson)
+    alone = mw.choose(table[["visits"]])
+    assert alone.likelihood == mw.NegativeBinomial()
+    assert alone.why == "all columns are overdispersed counts"
+    assert "vary more than a few Poisson distributions" in alone.explain()
+
+
+@pytest.mark.parametrize("clusters", [1, 2, 4])
+def test_clusters_of_poisson_counts_are_not_taken_for_spread(clusters):
+    rng = np.random.default_rng(clusters)
+    for _ in range(5):
+        means = rng.gamma(1.0, 8.0, clusters)
+        counts = rng.poisson(means[rng.integers(clusters, size=300)])
+        kinds = {
+            one.kind for one in mw.choose(pd.DataFrame({"n": counts, "m": counts % 7})).columns
+        }
+        assert "overdispersed counts" not in kinds

@@ -119,6 +119,13 @@ def expected_mean(likelihood, rows):
         return shares_of_codes(likelihood, rows)
     if isinstance(likelihood, mw.Multinomial):
         return np.nansum(rows, axis=0) / max(np.nansum(rows), 1)
+    if isinstance(likelihood, mw.Regression):  # of rows with a target
+        known = rows[~np.isnan(rows[:, likelihood.target])]
+        return known.mean(axis=0) if len(known) else np.full(rows.shape[1], np.nan)
+    if isinstance(likelihood, mw.NegativeBinomial):  # per unit of exposure, the last column
+        exposure = (~np.isnan(rows) * rows[:, -1:]).sum(axis=0)
+        rates = np.nansum(rows, axis=0) / np.where(exposure > 0, exposure, np.nan)
+        return np.append(rates[:-1], 1.0)
     there = np.maximum((~np.isnan(rows)).sum(axis=0), 1)
     return np.where(np.isnan(rows).all(axis=0), np.nan, np.nansum(rows, axis=0) / there)
 

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from mixwood.likelihoods import Categorical, DiagonalGaussian, Multinomial
+from mixwood.likelihoods import Categorical, DiagonalGaussian, Multinomial, Regression
 from mixwood.plots import plot_profile
 from mixwood.plots.style import COLOURS
 
@@ -56,6 +56,12 @@ def test_cells_are_standardized_means_and_say_the_mean(four_clusters):
     axes.get_figure().canvas.draw()
 
 
+@pytest.mark.parametrize(("width", "sizes"), [(6, {8.3}), (2.1, {6.0}), (1.4, set())])
+def test_letters_shrink_until_values_fit_their_cells(four_clusters, width, sizes):
+    axes = plot_profile(four_clusters[0], ax=Figure(figsize=(width, 4)).add_subplot())
+    assert {text.get_fontsize() for text in axes.texts if not text.get_gid()} == sizes
+
+
 def test_of_many_columns_the_telling_ones_are_drawn(make_posterior):
     rng = np.random.default_rng(1)
     labels = np.repeat([0, 1, 2], [30, 20, 10])
@@ -97,5 +103,10 @@ def test_one_cluster_and_wrong_arguments(make_posterior):
 
 def test_every_family_has_a_profile(family_case, make_posterior):
     likelihood, X = family_case(30)
-    axes = plot_profile(make_posterior(likelihood, X=X), ax=new_axes())
+    post = make_posterior(likelihood, X=X)
+    if isinstance(likelihood, Regression):  # whose columns clusters have no level of
+        with pytest.raises(ValueError, match="a profile needs means, rates or probabilities"):
+            plot_profile(post, ax=new_axes())
+        return
+    axes = plot_profile(post, ax=new_axes())
     assert np.isfinite(axes.images[0].get_array()).all()

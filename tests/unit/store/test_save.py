@@ -21,7 +21,9 @@ from mixwood.likelihoods import (
     DiagonalGaussian,
     Gaussian,
     Multinomial,
+    NegativeBinomial,
     Poisson,
+    Regression,
     SphericalGaussian,
 )
 from mixwood.priors import (
@@ -57,6 +59,9 @@ LIKELIHOODS = {
     "Categorical, explicit": (Categorical(n_categories=(9, 10, 11)), COUNTS),
     "Categorical, one number": (Categorical(n_categories=20), COUNTS),
     "Poisson": (Poisson(shape=2), np.where(COUNTS > 3, np.nan, COUNTS)),
+    "Poisson, exposed": (Poisson(exposure=np.linspace(0.5, 2.0, 12)), COUNTS),
+    "Regression": (Regression(2, on=[0]), np.random.default_rng(2).normal(size=(12, 3))),
+    "NegativeBinomial": (NegativeBinomial(), COUNTS),
     "Poisson, explicit": (Poisson(rate=[1, 2, 3]), COUNTS),
     "Poisson, one rate": (Poisson(rate=0.1), COUNTS),
 }

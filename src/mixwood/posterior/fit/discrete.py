@@ -15,19 +15,32 @@ __all__ = ["Binary", "Categories", "Counts", "Words"]
 
 
 class Counts(Checked):
-    """Columns that are Poisson in a cluster."""
+    """Columns of counts: Poisson in a cluster, or with a `size` that they vary more by.
 
-    def __init__(self, rate: FloatArray, places: list[int], blocks: Blocks) -> None:
+    Of rows with exposures, the mean and the variance are so many times as large.
+    """
+
+    def __init__(
+        self,
+        rate: FloatArray,
+        places: list[int],
+        blocks: Blocks,
+        size: FloatArray | None = None,
+        exposures: FloatArray | None = None,
+    ) -> None:
         self.columns = places
-        self._rate = np.maximum(rate[blocks.labels], 1e-12)
+        rate = np.maximum(rate[blocks.labels], 1e-12)
+        over = 1.0 if size is None else 1 + rate / size[blocks.labels]
+        self._mean = rate if exposures is None else rate * exposures[:, None]
+        self._sd = np.sqrt(self._mean * over)
         each = [(name, (j,)) for name in ("dispersion", "zeros") for j in places]
         self.quantities = [Quantity(*one) for one in each]
 
     def _residuals(self, rows: FloatArray, /) -> FloatArray:
-        return np.asarray((rows[:, self.columns] - self._rate) / np.sqrt(self._rate))
+        return np.asarray((rows[:, self.columns] - self._mean) / self._sd)
 
     def measure(self, rows: FloatArray, /) -> tuple[list[float], list[float]]:
-        """Return the variance over the mean of each column, and the share of zeros."""
+        """Return the variance over the expected one of each column, and the share of zeros."""
         over = (self._residuals(rows) ** 2).mean(axis=0)
         zeros = (rows[:, self.columns] == 0).mean(axis=0)
         return [*np.log(np.maximum(over, 1e-12)), *zeros], [*over, *zeros]

@@ -86,7 +86,8 @@ class OneDraw:
         items = items[np.argsort(labels[items], kind="stable")]
         blocks = Blocks(labels[items])
         rows = _complete(draws, items, labels, parameters, latent, rng)
-        parts = checked_parts(parameters, columns, blocks)
+        exposures = draws.resolved.exposures_in(rows) if isinstance(X, np.ndarray) else {}
+        parts = checked_parts(parameters, columns, blocks, exposures)
         dependence = Dependence(parts, rows, blocks) if isinstance(rows, np.ndarray) else None
         return cls(draws, rows, blocks, items, labels, parameters, parts, dependence, chains)
 
@@ -255,9 +256,15 @@ def _complete(
 
 
 def checked_parts(
-    parameters: Parameters, columns: dict[str, list[int]], blocks: Blocks
+    parameters: Parameters,
+    columns: dict[str, list[int]],
+    blocks: Blocks,
+    exposures: dict[str, FloatArray],
 ) -> list[Checked]:
-    """Return what can be checked, by the names of the parameters; `columns` are by part."""
+    """Return what can be checked, by the names of the parameters.
+
+    `columns` and the `exposures` of counts are by part.
+    """
     parts: list[Checked] = []
     for prefix, places in columns.items():
         own = {
@@ -268,7 +275,8 @@ def checked_parts(
         if "mean" in own and ("covariance" in own or "variance" in own):
             parts.append(Normal(own, places, blocks))
         elif "rate" in own and own["rate"].shape[1] == len(places):
-            parts.append(Counts(own["rate"], places, blocks))
+            given = own.get("size"), exposures.get(prefix)
+            parts.append(Counts(own["rate"], places, blocks, *given))
         elif "probability" in own and own["probability"].shape[1] == len(places):
             parts.append(Binary(own["probability"], places, blocks))
         elif "probabilities" in own and own["probabilities"].ndim == 3:

@@ -10,7 +10,9 @@ from mixwood.reference.base.custom import CustomBase
 from mixwood.reference.base.diagonal_gaussian import DiagonalGaussianBase
 from mixwood.reference.base.gaussian import GaussianBase
 from mixwood.reference.base.multinomial import MultinomialBase
+from mixwood.reference.base.negative_binomial import NegativeBinomialBase
 from mixwood.reference.base.poisson import PoissonBase
+from mixwood.reference.base.regression import RegressionBase
 from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase
 from mixwood.reference.base.student_t import StudentTBase
 
@@ -22,7 +24,9 @@ __all__ = [
     "GaussianBase",
     "LearnedBase",
     "MultinomialBase",
+    "NegativeBinomialBase",
     "PoissonBase",
+    "RegressionBase",
     "SphericalGaussianBase",
     "StudentTBase",
 ]

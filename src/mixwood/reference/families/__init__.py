@@ -13,9 +13,11 @@ from mixwood.reference.families.custom import Custom
 from mixwood.reference.families.diagonal_gaussian import DiagonalGaussian
 from mixwood.reference.families.gaussian import Gaussian, Moments
 from mixwood.reference.families.multinomial import Multinomial
+from mixwood.reference.families.negative_binomial import NegativeBinomial
 from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
 from mixwood.reference.families.registry import family_of
+from mixwood.reference.families.regression import Regression
 from mixwood.reference.families.spherical_gaussian import SphericalGaussian
 from mixwood.reference.families.student_t import Scaled, StudentT
 
@@ -29,8 +31,10 @@ __all__ = [
     "Gaussian",
     "Moments",
     "Multinomial",
+    "NegativeBinomial",
     "Poisson",
     "Product",
+    "Regression",
     "Scaled",
     "SphericalGaussian",
     "StudentT",

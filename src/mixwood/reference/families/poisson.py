@@ -10,6 +10,7 @@ from mixwood._support.types import FloatArray
 from mixwood.reference.base.poisson import PoissonBase
 from mixwood.reference.families.base import Density
 from mixwood.reference.families.counts import CountFamily, Counts
+from mixwood.reference.families.exposure import row_exposure, without_exposure
 from mixwood.reference.random import Stream
 
 __all__ = ["Poisson"]
@@ -21,9 +22,12 @@ class Poisson(CountFamily):
     In each, with ``n`` present entries of sum ``N``::
 
         P(x) = rate^shape / Gamma(shape) Gamma(shape + N) / (rate + n)^(shape + N) / prod x!
+
+    With exposures ``e``, ``n`` is their sum and ``prod e^x`` one more factor.
     """
 
     def __init__(self, likelihood: likelihoods.Poisson) -> None:
+        self.exposure = likelihood.exposure
         if isinstance(likelihood.shape, float):
             self.shape, self.rate = np.full(len(likelihood.rate), likelihood.shape), likelihood.rate
         else:
@@ -40,8 +44,9 @@ class Poisson(CountFamily):
         return Counts(np.zeros(len(self.rate)), np.zeros(len(self.rate)), 0.0)
 
     def row_statistic(self, row: FloatArray) -> Counts:
-        log_factorials = np.nansum(gammaln(row + 1))
-        return Counts(~np.isnan(row) * 1.0, np.nan_to_num(row), float(-log_factorials))
+        e, x = row_exposure(row, self.exposure), without_exposure(row, self.exposure)
+        log_constant = np.nansum(x) * np.log(e) - np.nansum(gammaln(x + 1))
+        return Counts(~np.isnan(x) * e, np.nan_to_num(x), float(log_constant))
 
     def log_marginal(self, stat: Counts) -> float:
         shape_n, rate_n = self.shape + stat.total, self.rate + stat.n
@@ -53,4 +58,9 @@ class Poisson(CountFamily):
         """In each column the rate, ``Gamma(shape + N, rate + n)``."""
         draws = np.array([stream.log_gamma_draw(float(a)) for a in self.shape + stat.total])
         logs = draws - np.log(self.rate + stat.n)
-        return lambda row: float(np.nansum(row * logs - np.exp(logs)))
+
+        def log_density(row: FloatArray) -> float:
+            x, e = without_exposure(row, self.exposure), row_exposure(row, self.exposure)
+            return float(np.nansum(x * logs - e * np.exp(logs)))
+
+        return log_density

@@ -13,9 +13,11 @@ from mixwood.reference.families.categorical import Categorical
 from mixwood.reference.families.custom import Custom
 from mixwood.reference.families.diagonal_gaussian import DiagonalGaussian
 from mixwood.reference.families.multinomial import Multinomial
+from mixwood.reference.families.negative_binomial import NegativeBinomial
 from mixwood.reference.families.noisy_gaussian import gaussian_family
 from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
+from mixwood.reference.families.regression import Regression
 from mixwood.reference.families.spherical_gaussian import SphericalGaussian
 from mixwood.reference.families.student_t import StudentT
 
@@ -30,6 +32,8 @@ _TWINS: dict[type[likelihoods.Likelihood], Callable[[Any], Family[Any]]] = {
     likelihoods.Bernoulli: Bernoulli,
     likelihoods.Categorical: Categorical,
     likelihoods.Poisson: Poisson,
+    likelihoods.NegativeBinomial: NegativeBinomial,
+    likelihoods.Regression: Regression,
     likelihoods.Product: Product,
     likelihoods.CustomFamily: Custom,
 }
