@@ -49,7 +49,7 @@ class NegativeBinomial(Exposed):
         along with the clusters, by default under ``LogNormal(5, 1.5)``; between 1e-6 and 1e6.
     shape : float or distribution
         How alike the means of clusters are, as for `Poisson`: large where they differ little.
-        Learned for each column by default, under ``LogNormal(1, 1.5)``.
+        Learned for each column by default, under ``LogNormal(0.1, 0.8)``.
     mean : float or array of shape (d,), optional
         What the prior expects the mean of a cluster to be, by default the column's; per unit of
         exposure.
