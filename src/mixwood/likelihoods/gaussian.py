@@ -229,7 +229,8 @@ class Gaussian(NormalWishart):
 
     def over_part(self, share: float) -> Self:
         """Return the same for pilots, which take no notice of errors."""
-        return replace(super().over_part(share), errors=None)
+        part = super().over_part(share)
+        return part if self.errors is None else replace(part, errors=None)
 
     @property
     def why_no_leaves(self) -> str | None:
