@@ -83,6 +83,7 @@ Result<double> log_predictive_table(const AnyFamily& family, const Statistics& s
 void score_known_alone(const ErasedFamily& family, double* values) {
   if (family.latent_size() == 0) return;
   const auto latents = family.latents();
+  if (latents->given_atoms()) return;
   latents->start(0);
   for (const int row : family.latent_rows()) {
     latents->load(row);

@@ -115,6 +115,14 @@ def gaussian_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, N
     Gaussian rows whose base measure is learned: Omega's lower triangle, ln nu', ln r.
     """
 
+def noisy_gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], errors: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], r: float, nu: float, psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Family:
+    """
+    Gaussian rows seen with errors, given by lower triangular factors of their covariances; positions are all missing, as wide as the rows.
+    """
+
+def noisy_gaussian_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], errors: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], spread: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], tie_floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], fraction: float, degrees: float, tau: float, nu_law: tuple[str, float, float, float, float], r_law: tuple[str, float, float, float, float], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
+    """The same with a learned base measure."""
+
 def student_t(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], df: float, df_law: tuple[str, float, float, float, float], r: float, nu: float, psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Family:
     """
     Student t rows, centred on the prior mean, under a Normal-Wishart prior.

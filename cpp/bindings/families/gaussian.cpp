@@ -2,6 +2,7 @@
 #include "bindings/gaussians.hpp"
 #include "mixwood/family/gaussian_atoms.hpp"
 #include "mixwood/family/gaussian_latents.hpp"
+#include "mixwood/family/noisy_gaussian.hpp"
 
 namespace mixwood::bindings {
 
@@ -27,6 +28,31 @@ void bind_gaussian(nb::module_& m) {
       nb::arg("fraction"), nb::arg("degrees"), nb::arg("tau"), nb::arg("nu_law"), nb::arg("r_law"),
       nb::arg("base"), nb::arg("fill"), nb::keep_alive<0, 1>(),
       "Gaussian rows whose base measure is learned: Omega's lower triangle, ln nu', ln r.");
+  m.def(
+      "noisy_gaussian",
+      [](Input<double, 2> rows, Input<double, 2> positions, Input<double, 3> errors, double r,
+         double nu, Input<double, 2> psi) {
+        return bound<NoisyGaussian>(fixed_gaussian(positions, r, nu, psi, as_span(rows)),
+                                    as_span(rows), as_span(errors));
+      },
+      nb::arg("rows"), nb::arg("positions"), nb::arg("errors"), nb::arg("r"), nb::arg("nu"),
+      nb::arg("psi"), nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>(),
+      "Gaussian rows seen with errors, given by lower triangular factors of their covariances; "
+      "positions are all missing, as wide as the rows.");
+  m.def(
+      "noisy_gaussian_learned",
+      [](Input<double, 2> rows, Input<double, 2> positions, Input<double, 3> errors,
+         Input<double, 2> spread, Input<double, 2> floor, Input<double, 2> tie_floor,
+         double fraction, double degrees, double tau, const Law& nu, const Law& r,
+         Input<double, 1> base) {
+        return bound<NoisyGaussian>(learned_gaussian(positions, spread, floor, tie_floor, fraction,
+                                                     degrees, tau, nu, r, base, as_span(rows)),
+                                    as_span(rows), as_span(errors));
+      },
+      nb::arg("rows"), nb::arg("positions"), nb::arg("errors"), nb::arg("spread"), nb::arg("floor"),
+      nb::arg("tie_floor"), nb::arg("fraction"), nb::arg("degrees"), nb::arg("tau"),
+      nb::arg("nu_law"), nb::arg("r_law"), nb::arg("base"), nb::keep_alive<0, 1>(),
+      nb::keep_alive<0, 3>(), "The same with a learned base measure.");
 }
 
 }  // namespace mixwood::bindings

@@ -225,6 +225,8 @@ class ErasedLatents {
   ErasedLatents& operator=(const ErasedLatents&) = delete;
   virtual ~ErasedLatents() = default;
 
+  virtual bool given_atoms() const = 0;
+  virtual void draw_atom(int slot, Stream& random) = 0;
   virtual void start(int slots) = 0;
   virtual void assign(int slot, const double* s) = 0;
   virtual void read(int slot, double* s) const = 0;
@@ -301,6 +303,8 @@ class ErasedFamily::Latents {
  public:
   explicit Latents(const ErasedFamily& family) : latents_(family.latents()) {}
 
+  bool given_atoms() const { return latents_->given_atoms(); }
+  void draw_atom(int slot, Stream& random) { latents_->draw_atom(slot, random); }
   void start(int slots) { latents_->start(slots); }
   void assign(int slot, const double* s) { latents_->assign(slot, s); }
   void read(int slot, double* s) const { latents_->read(slot, s); }

@@ -80,6 +80,8 @@ class ErasedLatentsOf final : public ErasedLatents {
  public:
   explicit ErasedLatentsOf(const F& family) : latents_(family) {}
 
+  bool given_atoms() const override { return latents_.given_atoms(); }
+  void draw_atom(int slot, Stream& random) override { latents_.draw_atom(slot, random); }
   void start(int slots) override { latents_.start(slots); }
   void assign(int slot, const double* s) override { latents_.assign(slot, s); }
   void read(int slot, double* s) const override { latents_.read(slot, s); }

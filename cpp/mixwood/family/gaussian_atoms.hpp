@@ -57,10 +57,11 @@ class Gaussian::Atoms {
                       scores + static_cast<std::size_t>(atom) * block_rows);
   }
 
- private:
+  // The Cholesky factor of the covariance, its diagonal inverted, and the mean.
   double* factor(int atom) { return factors_.data() + static_cast<std::size_t>(atom) * d_ * d_; }
   double* mean(int atom) { return means_.data() + static_cast<std::size_t>(atom) * d_; }
 
+ private:
   // G T = L, solved for the columns of G from the last to the first. Both keep 1/G(j, j) and
   // 1/L(j, j) on the diagonal.
   void divide_by_root(double* factor) {

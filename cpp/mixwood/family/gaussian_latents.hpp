@@ -41,6 +41,9 @@ class Gaussian::Latents {
     grow(0);
   }
 
+  static constexpr bool given_atoms() { return false; }
+  static void draw_atom(int, Stream&) {}
+
   void start(int slots) {
     grow(slots);
     std::fill_n(statistic(nobody), size_, 0.0);

@@ -23,7 +23,8 @@ inline void cluster_statistics(const ErasedFamily& family, std::span<const std::
 }
 
 // Fills table[(i - first) * K + k] = log P(x_i | X_k) for the rows first <= i < end, with their
-// terms (RowTermFamily); of a row with a latent part, log P(what is known of it | X_k).
+// terms (RowTermFamily); of a row with a latent part, log P(what is known of it | X_k),
+// where that has a form.
 inline void predictive_table(const ErasedFamily& family, std::span<const double> statistics,
                              int first, int end, double* table) {
   const auto size = static_cast<std::size_t>(family.statistic_size());
@@ -49,6 +50,7 @@ inline void predictive_table(const ErasedFamily& family, std::span<const double>
   }
   if (family.latent_size() == 0) return;
   const auto latents = family.latents();
+  if (latents->given_atoms()) return;
   latents->start(static_cast<int>(count));
   for (const int slot : slots) latents->assign(slot, statistics.data() + size * slot);
   for (const int row : family.latent_rows()) {

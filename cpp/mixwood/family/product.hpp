@@ -318,6 +318,9 @@ class Product::Latents {
     for (int p = 0; p < family.n_parts(); ++p) parts_.emplace_back(family.part(p));
   }
 
+  static constexpr bool given_atoms() { return false; }
+  static void draw_atom(int, Stream&) {}
+
   void start(int slots) {
     for (auto& part : parts_) part.start(slots);
   }

@@ -73,6 +73,9 @@ class StudentT::Latents {
  public:
   explicit Latents(const StudentT& family) : family_(family), clusters_(family) { grow(0); }
 
+  static constexpr bool given_atoms() { return false; }
+  static void draw_atom(int, Stream&) {}
+
   void start(int slots) {
     grow(slots);
     clusters_.clear(nobody);

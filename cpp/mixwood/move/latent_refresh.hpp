@@ -7,12 +7,15 @@
 // cluster. A Gibbs step on both together: a row of which little is known can move freely, though
 // with its latent part given it could not.
 //
-// Some families draw all latent parts at once, too, given parameters of the clusters.
+// Where P(known of x_i | X_c) has no form, it is given parameters of the clusters, drawn before all
+// rows and then forgotten; rows then move among the clusters that there are, and those that are
+// alone stay. Some families draw all latent parts at once, too, given such parameters.
 #pragma once
 
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "mixwood/archive.hpp"
@@ -36,13 +39,15 @@ class LatentRefresh {
   std::span<const int> operator()(S& state, F& family, int row_visits, Stream& random,
                                   MoveReport& report) {
     const Timed timed(report);
-    const int most = std::clamp(row_visits / rows_per_visit, least_visits, most_visits);
+    const int each = latents_.given_atoms() ? rows_per_visit_given_atoms : rows_per_visit;
+    const int most = std::clamp(row_visits / each, least_visits, most_visits);
     const auto rows = family.latent_rows();
     if (next_ >= static_cast<std::int64_t>(rows.size())) next_ = 0;
     const auto first = static_cast<std::size_t>(next_);
     const auto visited =
         rows.subspan(first, std::min(static_cast<std::size_t>(most), rows.size() - first));
     read_clusters(state);
+    for (const int slot : state.partition.active()) latents_.draw_atom(slot, random);
     for (const int row : visited) {
       ++report.proposed;
       report.accepted += visit(state, family, row, random);
@@ -81,6 +86,8 @@ class LatentRefresh {
 
   // The log weights of one row: one for each cluster in list order, and the new cluster's last.
   std::vector<double> log_weights(S& state, int row) {
+    if (latents_.given_atoms())
+      throw std::invalid_argument("these rows have no weights without parameters of clusters");
     latents_.load(row);
     fill_weights(state, row);
     return weights_;
@@ -95,6 +102,8 @@ class LatentRefresh {
  private:
   // A visit costs as much as some ten rows that are scored a block at a time.
   static constexpr int rows_per_visit = 32, least_visits = 16, most_visits = 20000;
+  // Where atoms are drawn for it, it should be worth it.
+  static constexpr int rows_per_visit_given_atoms = 4;
 
   void write_clusters(S& state) {
     for (const int slot : state.partition.active()) {
@@ -105,7 +114,21 @@ class LatentRefresh {
   }
 
   void fill_weights(const S& state, int row) {
-    if (state.prior.has_groups()) return fill_group_weights(state, row);
+    if (latents_.given_atoms() && state.partition.size(state.partition.slot_of(row)) == 1) {
+      // it stays: in a new cluster, which is its old one
+      weights_.assign(state.partition.active().size() + 1,
+                      -std::numeric_limits<double>::infinity());
+      weights_.back() = 0;
+      return;
+    }
+    if (state.prior.has_groups())
+      fill_group_weights(state, row);
+    else
+      fill_plain_weights(state, row);
+    if (latents_.given_atoms()) weights_.back() = -std::numeric_limits<double>::infinity();
+  }
+
+  void fill_plain_weights(const S& state, int row) {
     const auto& active = state.partition.active();
     const int own = state.partition.slot_of(row);
     weights_.resize(active.size() + 1);

@@ -401,6 +401,15 @@ class Likelihood(Settable, ABC):
         """
         return None
 
+    def for_new_rows(self) -> Self:
+        """Return the same for rows that are not the data, of which it may know more."""
+        return self
+
+    @property
+    def why_no_part(self) -> str | None:
+        """Why it cannot be a part of a product, or None if it can."""
+        return None
+
     @property
     def why_no_leaves(self) -> str | None:
         """Why rows cannot be joined in leaves, which keep sums alone; None if they can."""
@@ -443,6 +452,18 @@ class Likelihood(Settable, ABC):
         rows of `like`; `given_columns` from row after row of it, if there are as many as labels.
         """
         raise self._cannot_draw()
+
+    def log_densities_with_errors(
+        self, parameters: Parameters, X: Data, errors: FloatArray
+    ) -> FloatArray:
+        """Return the log density (m, C) of rows with errors of covariances (m, d, d) in clusters.
+
+        Given the clusters' parameters; of the columns that take part.
+        """
+        raise TypeError(
+            f"errors must be None: the likelihood {type(self).__name__} has no densities of rows "
+            "with errors; mw.Gaussian() has"
+        )
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
         """Return the mean of the rows of each cluster, from their statistics.

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood.input.matrices import real_matrix
+from mixwood.likelihoods.base import Parameters
 from mixwood.likelihoods.learned_scale import learns
 from mixwood.likelihoods.missing import conditional_means
 from mixwood.likelihoods.normal_wishart import NormalWishart
+from mixwood.likelihoods.row_errors import checked_errors, error_covariances, lower_factors
 from mixwood.likelihoods.spread import warn_of_far_rows, warn_of_tiny_scale
 
 if TYPE_CHECKING:
@@ -48,6 +52,9 @@ class Gaussian(NormalWishart):
         covariance shrunk a little to its diagonal. ``"paper"`` is
         the published ``Sigma / (10 det Sigma)^(1/d)``, whose determinant is 1/10 in any units.
         With ``"learn"`` and ``"data"`` the posterior does not depend on the units.
+    errors : array of shape (n,), (n, d) or (n, d, d), optional
+        The known error of each row of the data: one variance for all columns, a variance for each,
+        or a covariance. Clusters are then those of the true positions.
 
     Notes
     -----
@@ -85,6 +92,14 @@ class Gaussian(NormalWishart):
     ``S`` and floors are those of the observed entries (a normal fit), and densities of rows those
     of what is observed of them. Entries are taken to be missing whatever they would have been.
 
+    With `errors` the true position ``y_i`` of a row is part of a chain's state,
+    ``x_i ~ N(y_i, E_i)``, and the formulas above are those of positions. Once per iteration a mean
+    and a covariance are drawn for every cluster, and then forgotten; given these, rows draw their
+    cluster by ``x_i ~ N(mean, Sigma + E_i)`` and their position. `Posterior.imputed` has the draws
+    of positions, ``log_joint`` is that given these. A row may have no error in some or all columns.
+    New rows are positions without error, unless `errors` of theirs are given, too. Rows must be
+    complete then, and cannot be part of a `Product` or of leaves.
+
     Examples
     --------
     >>> Gaussian(nu=8)
@@ -97,9 +112,34 @@ class Gaussian(NormalWishart):
     nu: Any = None
     mean: Any = None
     scale: Any = "learn"
+    errors: Any = field(default=None, repr=False)
     skips_missing = True
     draws_missing = True
     in_words = "full covariances"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.errors is not None:
+            object.__setattr__(self, "errors", checked_errors(self.errors))
+
+    def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
+        """Return `X` as a matrix of finite floats, NaN where missing if there are no errors."""
+        if self.errors is not None:
+            given = real_matrix(X, name=name, width=width or self.width, missing=True)
+            holes = np.argwhere(np.isnan(given))
+            if len(holes):
+                raise ValueError(
+                    f"{name} has a missing value (NaN) in row {holes[0, 0]}, column "
+                    f"{holes[0, 1]}, and errors=...; give such an entry any value and a very "
+                    "large variance"
+                )
+        return super().check(X, name=name, width=width)
+
+    def resolve(self, X: Data) -> Self:
+        """Return a copy with `nu`, `mean` and `scale` explicit, from `X` where open."""
+        if self.errors is not None:
+            error_covariances(self.errors, *X.shape)
+        return super().resolve(X)
 
     def _complete(self, X: Data) -> FloatArray:
         """Return rows with what is missing filled in, from each row itself: where chains begin."""
@@ -117,6 +157,8 @@ class Gaussian(NormalWishart):
         from mixwood import _core
 
         standard = self._standard(X)
+        if self.errors is not None and len(X):
+            return self._bind_with_errors(X, standard)
         fill = self._complete(X)[np.isnan(standard)]
         if not learns(self.scale):
             spread = self._in_units(self._matrix)
@@ -126,12 +168,88 @@ class Gaussian(NormalWishart):
 
     def missing_entries(self, X: Data) -> tuple[IntArray, IntArray]:
         """Return those of the columns that take part, row by row."""
-        assert isinstance(X, np.ndarray)
-        rows, columns = np.nonzero(np.isnan(self.own_entries(X)))
+        rows, columns = np.nonzero(self._drawn(X))
         return rows, columns if self.kept is None else self.kept.columns[columns]
 
     def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
         """Return them in the units of the data."""
-        assert isinstance(X, np.ndarray)
-        columns = np.nonzero(np.isnan(self.own_entries(X)))[1]
+        columns = np.nonzero(self._drawn(X))[1]
         return np.asarray(self.centre[columns] + self._units()[columns] * latent)
+
+    def _drawn(self, X: Data) -> NDArray[np.bool_]:
+        """Return which entries of the columns that take part are drawn."""
+        assert isinstance(X, np.ndarray)
+        own = self.own_entries(X)
+        return np.isnan(own) if self.errors is None else np.ones(own.shape, dtype=np.bool_)
+
+    # --- errors of rows
+
+    def own_covariances(self, errors: FloatArray, n: int) -> FloatArray:
+        """Return the covariances of checked errors of `n` rows, of the columns that take part."""
+        covariances = error_covariances(errors, n, len(self.mean))
+        if self.kept is not None:
+            covariances = covariances[:, self.kept.columns[:, None], self.kept.columns]
+        return covariances
+
+    def _bind_with_errors(self, X: Data, standard: FloatArray) -> _core.Family:
+        """Return the compiled family over rows with errors; positions begin at the rows."""
+        from mixwood import _core
+
+        units = self._units()
+        covariances = self.own_covariances(self.errors, X.shape[0])
+        factors = lower_factors(covariances / np.outer(units, units))
+        hidden = np.full_like(standard, np.nan)
+        if not learns(self.scale):
+            spread = self._in_units(self._matrix)
+            rows = warn_of_tiny_scale(standard)
+            return _core.noisy_gaussian(rows, hidden, factors, self.r, self.nu, spread)
+        rows, known = warn_of_far_rows(standard), self._learned_arguments()
+        return _core.noisy_gaussian_learned(rows, hidden, factors, **known)
+
+    def log_densities_with_errors(
+        self, parameters: Parameters, X: Data, errors: FloatArray
+    ) -> FloatArray:
+        """Return ``log N(x; mean, Sigma + E)`` of rows in clusters, an array (m, C)."""
+        assert isinstance(X, np.ndarray)
+        mean, covariance = self.own_entries(parameters["mean"]), parameters["covariance"]
+        rows, errors = self.own_entries(X), self.own_covariances(errors, len(X))
+        if self.kept is not None:
+            covariance = covariance[:, self.kept.columns[:, None], self.kept.columns]
+        table = np.empty((len(rows), len(mean)))
+        for c in range(len(mean)):
+            factor = np.linalg.cholesky(covariance[c] + errors)
+            solved = np.linalg.solve(factor, (rows - mean[c])[:, :, None])[:, :, 0]
+            log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
+            table[:, c] = -(solved**2).sum(axis=1) / 2 - log_root
+        return np.asarray(table - rows.shape[1] / 2 * np.log(2 * np.pi))
+
+    def for_new_rows(self) -> Self:
+        """Return the same without errors, which are those of the data."""
+        return replace(self, errors=None)
+
+    def over_part(self, share: float) -> Self:
+        """Return the same for pilots, which take no notice of errors."""
+        part = super().over_part(share)
+        return part if self.errors is None else replace(part, errors=None)
+
+    @property
+    def why_no_leaves(self) -> str | None:
+        """Why rows with errors cannot be joined in leaves."""
+        return None if self.errors is None else "draws the true position of each row with an error"
+
+    @property
+    def why_no_part(self) -> str | None:
+        """Why it cannot be a part of a product, if it has errors."""
+        return None if self.errors is None else "has errors= of the rows, which must be on its own"
+
+    def simulate_with_latent(
+        self, labels: IntArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Draw rows; where they have errors, positions first: told in the core's units."""
+        positions = np.asarray(self.simulate(labels, rng, base))
+        if self.errors is None:
+            return positions, np.empty(0)
+        factors = lower_factors(error_covariances(self.errors, *positions.shape))
+        noise = np.einsum("nij,nj->ni", factors, rng.standard_normal(positions.shape))
+        latent = (self.own_entries(positions) - self.centre) / self._units()
+        return positions + noise, latent.ravel()

@@ -84,6 +84,8 @@ class Product(Likelihood):
                 raise TypeError(f"parts[{key!r}] must be a likelihood, got {shown(value)}")
             if value.reads_tables:
                 raise TypeError(f"parts[{key!r}] is a Product; put its parts here instead")
+            if value.why_no_part is not None:
+                raise ValueError(f"parts[{key!r}], {type(value).__name__}, {value.why_no_part}")
             if value.width not in (None, len(labels_of(key))):
                 raise ValueError(
                     f"parts[{key!r}] names {len(labels_of(key))} columns, but its likelihood is "

@@ -60,6 +60,11 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
             "the log likelihood of each item is that of single rows: weighted leaves, and rows "
             "with weights=, have none"
         )
+    if posterior.resolved.why_no_part is not None:
+        raise ValueError(
+            "the log likelihood of each item has no closed form here: the likelihood, "
+            f"{type(posterior.resolved).__name__}, {posterior.resolved.why_no_part}"
+        )
     model = replace(posterior.model, likelihood=posterior.resolved)
     at = posterior.core_values()
     # No random number is drawn here.

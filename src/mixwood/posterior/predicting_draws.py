@@ -103,7 +103,9 @@ class PredictingDraws(EstimatedDraws):
 
     # --- new rows
 
-    def log_density(self, X: Any, per_draw: bool = False, *, groups: Any = None) -> FloatArray:
+    def log_density(
+        self, X: Any, per_draw: bool = False, *, groups: Any = None, errors: Any = None
+    ) -> FloatArray:
         """Return the log posterior predictive density of new rows, ``log p(x | X)``.
 
         Parameters
@@ -117,6 +119,9 @@ class PredictingDraws(EstimatedDraws):
         groups : array of shape (m,), or one name, optional
             The groups of the new rows, where the data came in groups; of a group not seen before,
             all components are equally likely. None: a group is as likely as its share of the data.
+        errors : array of shape (m,), (m, d) or (m, d, d), optional
+            Known errors of the new rows, for `mixwood.Gaussian` and not `per_draw`: variances or
+            covariances, as its own `errors` are given. None: positions without error.
 
         Returns
         -------
@@ -151,7 +156,9 @@ class PredictingDraws(EstimatedDraws):
         """
         from mixwood.posterior.prediction import log_density, log_density_per_draw
 
-        return log_density_per_draw(self, X) if per_draw else log_density(self, X, groups)
+        if per_draw and errors is not None:
+            raise ValueError("per_draw must be False where new rows have errors")
+        return log_density_per_draw(self, X) if per_draw else log_density(self, X, groups, errors)
 
     def predict_proba(
         self,
@@ -162,6 +169,7 @@ class PredictingDraws(EstimatedDraws):
         seed: Any = 0,
         *,
         groups: Any = None,
+        errors: Any = None,
     ) -> FloatArray:
         """Return how probable it is that new rows belong to each cluster of the point estimate.
 
@@ -175,6 +183,8 @@ class PredictingDraws(EstimatedDraws):
             Which point estimate, as `point_estimate` takes them.
         groups : array of shape (m,), or one name, optional
             The groups of the new rows, as for `log_density`.
+        errors : array of shape (m,), (m, d) or (m, d, d), optional
+            Their errors, as for `log_density`.
 
         Returns
         -------
@@ -206,10 +216,17 @@ class PredictingDraws(EstimatedDraws):
 
         self.data_for("predict_proba")  # before the estimate, which takes time
         estimate = self.point_estimate(loss, min_size, seed)
-        return cluster_probabilities(self, X, estimate, new=new, groups=groups)
+        return cluster_probabilities(self, X, estimate, new=new, groups=groups, errors=errors)
 
     def predict(
-        self, X: Any, loss: str = "vi", min_size: int = 1, seed: Any = 0, *, groups: Any = None
+        self,
+        X: Any,
+        loss: str = "vi",
+        min_size: int = 1,
+        seed: Any = 0,
+        *,
+        groups: Any = None,
+        errors: Any = None,
     ) -> IntArray:
         """Return the most probable cluster of the point estimate for each new row.
 
@@ -221,6 +238,8 @@ class PredictingDraws(EstimatedDraws):
             Which point estimate, as `point_estimate` takes them.
         groups : array of shape (m,), or one name, optional
             The groups of the new rows, as for `log_density`.
+        errors : array of shape (m,), (m, d) or (m, d, d), optional
+            Their errors, as for `log_density`.
 
         Returns
         -------
@@ -228,7 +247,7 @@ class PredictingDraws(EstimatedDraws):
             Labels as in the point estimate: 0 to K-1. See `predict_proba`.
         """
         probabilities = self.predict_proba(
-            X, loss=loss, min_size=min_size, seed=seed, groups=groups
+            X, loss=loss, min_size=min_size, seed=seed, groups=groups, errors=errors
         )
         return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
 

@@ -17,6 +17,7 @@ from mixwood.input.groups import group_codes
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items
 from mixwood.posterior.draws import Draws
+from mixwood.posterior.noisy_rows import NoisyRows, new_errors
 from mixwood.posterior.predictive_mixture import (
     DistinctClusters,
     Portion,
@@ -48,13 +49,13 @@ _BASES = 100
 _ROWS_AT_ONCE = 1024
 
 
-def log_density(draws: Draws, X: Any, groups: Any = None) -> FloatArray:
+def log_density(draws: Draws, X: Any, groups: Any = None, errors: Any = None) -> FloatArray:
     """Return ``log p(x | X)`` of each new row; see `Posterior.log_density`."""
     data = checked_rows(draws, X)
     family = draws.family_for("prediction")
-    values = np.empty(data.shape[0])
+    values, noise = np.empty(data.shape[0]), new_errors(errors, data)
     for rows, mixture in _by_group(draws, groups, data.shape[0]):
-        sums = _RowSums(family_of_rows(draws, data[rows]), columns=1)
+        sums = _RowSums(_new_rows(draws, data, noise, rows), columns=1)
         for portion in mixture.portions(family):
             sums.add(portion, np.ones((len(portion.statistics), 1)))
         values[rows] = sums.log_totals()
@@ -76,7 +77,13 @@ def _by_group(
 
 
 def cluster_probabilities(
-    draws: Draws, X: Any, estimate: IntArray, *, new: bool = False, groups: Any = None
+    draws: Draws,
+    X: Any,
+    estimate: IntArray,
+    *,
+    new: bool = False,
+    groups: Any = None,
+    errors: Any = None,
 ) -> FloatArray:
     """Return the probability of each cluster of an estimate; see `Posterior.predict_proba`.
 
@@ -92,13 +99,15 @@ def cluster_probabilities(
         Whether a new cluster is possible; it then comes last.
     groups : array of shape (m,), optional
         The groups of the new rows.
+    errors : array, optional
+        Their errors.
     """
     data = checked_rows(draws, X)
     family = draws.family_for("prediction")
     K = int(estimate.max()) + 1
-    proportions = np.empty((data.shape[0], K + 1))
+    proportions, noise = np.empty((data.shape[0], K + 1)), new_errors(errors, data)
     for rows, mixture in _by_group(draws, groups, data.shape[0]):
-        sums = _RowSums(family_of_rows(draws, data[rows]), columns=K)
+        sums = _RowSums(_new_rows(draws, data, noise, rows), columns=K)
         for portion in mixture.portions(family):
             shares = mixture.clusters.shares(estimate, portion.chosen)
             sums.add(portion if new else replace(portion, new=0.0), shares)
@@ -127,6 +136,7 @@ def nearest_clusters(draws: Draws, clusters: IntArray, items: IntArray) -> IntAr
     statistics = draws.family_for("prediction").cluster_statistics(clusters.astype(np.int32))
     inside = clusters >= 0
     log_sizes = np.log(np.bincount(clusters[inside], draws.item_sizes[inside]))
+    model = replace(model, likelihood=model.likelihood.for_new_rows())
     family = bind_family(model, chosen_items(X, items))
     bases = flat_bases(draws.thinned(max(_BASES // draws.n_chains, 1)))
     total = np.full((len(items), len(log_sizes)), -np.inf)
@@ -217,7 +227,7 @@ class _RowSums:
     Kept as multiples of ``exp(peak)``, the largest term so far, so that nothing underflows.
     """
 
-    def __init__(self, new_family: _core.Family, columns: int) -> None:
+    def __init__(self, new_family: _core.Family | NoisyRows, columns: int) -> None:
         self._family = new_family
         self._peak = np.full(new_family.n_rows, -np.inf)
         self._sums = np.zeros((new_family.n_rows, columns + 1))  # the new cluster's last
@@ -254,12 +264,23 @@ class _RowSums:
 def checked_rows(draws: Draws, X: Any) -> Data:
     """Return the new rows, checked."""
     items = draws.data_for("prediction")
-    return draws.resolved.check(_own_columns(draws, X), width=items.shape[1])
+    likelihood = draws.resolved.for_new_rows()
+    return likelihood.check(_own_columns(draws, X), width=items.shape[1])
 
 
 def family_of_rows(draws: Draws, rows: Data) -> _core.Family:
     """Return the compiled family over new rows."""
-    return bind_family(replace(draws.model, likelihood=draws.resolved), rows)
+    return bind_family(replace(draws.model, likelihood=draws.resolved.for_new_rows()), rows)
+
+
+def _new_rows(
+    draws: Draws, data: Data, errors: FloatArray | None, rows: slice | IntArray
+) -> _core.Family | NoisyRows:
+    """Return the same over some of them, which may have errors."""
+    plain = family_of_rows(draws, data[rows])
+    if errors is None:
+        return plain
+    return NoisyRows(draws.resolved.for_new_rows(), plain, data[rows], errors[rows])
 
 
 def _own_columns(draws: Draws, X: Any) -> Any:

@@ -142,6 +142,8 @@ class GibbsChain:
 
     def _update_parameters(self) -> None:
         """Draw missing entries, move ``u`` and the prior's parameters, then the base measure."""
+        if self.family.given_atoms:
+            self.family.draw_atoms(self.stats, self.stream)
         for i in self.latent_rows:
             self.redraw(i)
         if self.family.redraws_at_once:
@@ -194,18 +196,33 @@ class GibbsChain:
         family = self.family
         row = family.known_part(self.given[i], self.X[i])
         weights = np.full(len(self.stats) + 1, -inf)
+        if family.given_atoms:
+            return self._log_weights_given_atoms(row, weights)
         for c, (size, stat) in enumerate(zip(self.sizes, self.stats, strict=True)):
             if size > 0:
                 weights[c] = self.log_old(size) + family.log_known(stat, row)
         weights[-1] = self.log_new() + family.log_known(family.empty(), row)
         return weights
 
+    def _log_weights_given_atoms(self, row: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the weights of the clusters that there are; a row that was alone stays so."""
+        if 0 in self.sizes:
+            weights[-1] = 0.0
+            return weights
+        for c, size in enumerate(self.sizes):
+            weights[c] = self.log_old(size) + self.family.log_known_given(c, row)
+        return weights
+
     def redraw(self, i: int) -> None:
         """Draw the cluster of row `i` by what is known of it, then its missing entries."""
 
-        def complete(stat: Any) -> None:
-            known = self.family.known_part(self.given[i], self.X[i])
-            self.X[i] = self.family.completed(stat, known, self.stream)
+        def complete(c: int) -> None:
+            family = self.family
+            known = family.known_part(self.given[i], self.X[i])
+            if family.given_atoms:
+                self.X[i] = family.completed_given(c, known, self.stream)
+            else:
+                self.X[i] = family.completed(self.stats[c], known, self.stream)
 
         self._reassign(i, self.log_known_weights, complete)
 
@@ -224,11 +241,11 @@ class GibbsChain:
         self,
         i: int,
         log_weights: Callable[[int], FloatArray],
-        complete: Callable[[Any], None] | None = None,
+        complete: Callable[[int], None] | None = None,
     ) -> None:
         """Do so with these weights.
 
-        `complete` may change the row, given the statistic of the cluster that it joins.
+        `complete` may change the row, given the cluster that it joins.
         """
         family, old = self.family, int(self.assignment[i])
         self.sizes[old] -= 1
@@ -241,7 +258,7 @@ class GibbsChain:
                 self.sizes.append(0)
                 self.stats.append(family.empty())
         if complete is not None:
-            complete(self.stats[new])
+            complete(new)
         self.sizes[new] += 1
         self.stats[new] = family.observe(self.stats[new], self.X[i])
         self.assignment[i] = new

@@ -14,6 +14,7 @@ from scipy.special import logsumexp, multigammaln
 
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.likelihoods import Likelihood
+from mixwood.likelihoods.row_errors import error_covariances
 from mixwood.reference.families import family_of
 
 __all__ = ["MissingLaw", "rows_of"]
@@ -52,8 +53,17 @@ class MissingLaw:
         self.likelihood, self.X = likelihood, X
         self.rest: FloatArray | None
         self.rows, self.columns = likelihood.missing_entries(X)
-        if len(self.rows) > MOST:
-            raise ValueError(f"X may have at most {MOST} missing entries, got {len(self.rows)}")
+        self.errors = _error_covariances(likelihood, X)
+        if self.errors is None:
+            self.drawn = np.arange(len(self.rows))
+        else:  # where there is no error, a position is known
+            variances = np.diagonal(self.errors, axis1=1, axis2=2)
+            self.drawn = np.flatnonzero(variances[self.rows, self.columns] > 0)
+        if len(self.drawn) > MOST:
+            raise ValueError(
+                f"X may have at most {MOST} entries that are missing or have errors, got "
+                f"{len(self.drawn)}"
+            )
         self.gaussian, self.part = _drawing_part(likelihood, X, int(self.columns[0]))
         self.members, self.rest = np.arange(len(X)), None
         if likelihood.reads_tables:
@@ -69,6 +79,9 @@ class MissingLaw:
     def draw(self, labels: IntArray, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw missing entries (size, entries) given a partition, as the core has them."""
         values = np.empty((size, len(self.rows)))
+        if self.errors is not None:
+            centre, scale = self._grid_of()
+            values[:] = np.arcsinh((self.X[self.rows, self.columns] - centre) / scale)
         for rows in rows_of(labels):
             cluster = self._cluster(rows)
             if len(cluster.holes) == 0:
@@ -105,7 +118,7 @@ class MissingLaw:
         return self._clusters[rows]
 
     def _integrated(self, rows: tuple[int, ...]) -> _Cluster:
-        holes = np.array([k for k, row in enumerate(self.rows) if row in rows], dtype=np.int64)
+        holes = np.array([k for k in self.drawn if self.rows[k] in rows], dtype=np.int64)
         there = [row for row in rows if row in set(self.members.tolist())]
         centre, scale = self._grid_of()
         grids = np.meshgrid(*[GRID] * len(holes), indexing="ij")
@@ -118,6 +131,8 @@ class MissingLaw:
             table[:, place, self.columns[hole]] = values
             log_density += np.log(scale[hole] * np.cosh(points[:, axis]) * STEP)
         log_density += _log_marginals(self.gaussian, table[:, :, self.part])
+        if self.errors is not None:
+            log_density += _log_errors(self.X[there] - table, self.errors[there])
         total = float(logsumexp(log_density))
         density = np.exp(log_density - total).reshape([len(GRID)] * len(holes))
         return _Cluster(total + self._log_of_rest(rows), holes, density)
@@ -153,6 +168,24 @@ def _drawing_part(likelihood: Any, X: FloatArray, column: int) -> tuple[Any, lis
         if column in columns:
             return part, columns
     raise ValueError(f"no part describes column {column}")
+
+
+def _error_covariances(likelihood: Any, X: FloatArray) -> FloatArray | None:
+    errors = getattr(likelihood, "errors", None)
+    return None if errors is None else error_covariances(errors, *X.shape)
+
+
+def _log_errors(away: FloatArray, errors: FloatArray) -> FloatArray:
+    """Return the log density of the errors (B, n, d) of rows; columns without any are passed by."""
+    total = np.zeros(len(away))
+    for row, covariance in enumerate(errors):
+        own = np.flatnonzero(np.diag(covariance) > 0)
+        if len(own):
+            inner = covariance[np.ix_(own, own)]
+            e = away[:, row][:, own]
+            total -= np.einsum("bi,bi->b", e, np.linalg.solve(inner, e.T).T) / 2
+            total -= len(own) / 2 * np.log(2 * np.pi) + np.linalg.slogdet(inner)[1] / 2
+    return total
 
 
 def rows_of(labels: IntArray) -> list[tuple[int, ...]]:

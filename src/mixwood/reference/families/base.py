@@ -96,6 +96,20 @@ class Family(ABC, Generic[S]):
     #: whether all latent numbers are drawn at once, too, given atoms
     redraws_at_once: bool = False
 
+    #: whether latent numbers are drawn one row at a time given atoms, rather than given statistics
+    given_atoms: bool = False
+
+    def draw_atoms(self, stats: Sequence[S], stream: Stream) -> None:
+        """Draw the atoms that are given then."""
+
+    def log_known_given(self, atom: int, row: FloatArray) -> float:
+        """Return ``log P(what is known of the row | an atom)``, of those drawn."""
+        raise NotImplementedError
+
+    def completed_given(self, atom: int, row: FloatArray, stream: Stream) -> FloatArray:
+        """Return the row with its latent part drawn, given the rest of it and an atom."""
+        raise NotImplementedError
+
     def with_latent(self, X: FloatArray) -> FloatArray:
         """Return rows as the family has them: NaN for each latent number that is no entry."""
         return np.hstack([X, np.full((len(X), self.extra), np.nan)])

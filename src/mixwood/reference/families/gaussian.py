@@ -41,7 +41,7 @@ class Gaussian(Family[Moments]):
     """
 
     def __init__(self, likelihood: likelihoods.Gaussian | likelihoods.StudentT) -> None:
-        self.mean, self.own = likelihood.centre, likelihood.own_entries  # what takes part
+        self.mean, self.kept_entries = likelihood.centre, likelihood.own_entries
         kept, scale = likelihood.kept, likelihood.scale
         self.columns = np.arange(len(self.mean)) if kept is None else kept.columns
         self.spread = scale.covariance if isinstance(scale, LearnedScale) else scale
@@ -50,6 +50,10 @@ class Gaussian(Family[Moments]):
             self.set_base(likelihood.start_scale())
         else:
             self.r, self.nu, self.scale = likelihood.r, likelihood.nu, likelihood.scale
+
+    def own(self, rows: FloatArray) -> FloatArray:
+        """Return the entries of rows that take part."""
+        return self.kept_entries(rows)
 
     def set_base(self, base: FloatArray) -> None:
         super().set_base(base)

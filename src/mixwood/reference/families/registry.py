@@ -12,9 +12,9 @@ from mixwood.reference.families.bernoulli import Bernoulli
 from mixwood.reference.families.categorical import Categorical
 from mixwood.reference.families.custom import Custom
 from mixwood.reference.families.diagonal_gaussian import DiagonalGaussian
-from mixwood.reference.families.gaussian import Gaussian
 from mixwood.reference.families.multinomial import Multinomial
 from mixwood.reference.families.negative_binomial import NegativeBinomial
+from mixwood.reference.families.noisy_gaussian import gaussian_family
 from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
 from mixwood.reference.families.regression import Regression
@@ -24,7 +24,7 @@ from mixwood.reference.families.student_t import StudentT
 __all__ = ["family_of"]
 
 _TWINS: dict[type[likelihoods.Likelihood], Callable[[Any], Family[Any]]] = {
-    likelihoods.Gaussian: Gaussian,
+    likelihoods.Gaussian: gaussian_family,
     likelihoods.StudentT: StudentT,
     likelihoods.DiagonalGaussian: DiagonalGaussian,
     likelihoods.SphericalGaussian: SphericalGaussian,
