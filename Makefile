@@ -5,6 +5,7 @@
 #   make test            lint, types, tests, doctests
 #   make test-long       the long statistical runs, with fresh printed seeds (SHARE=0.1: a tenth)
 #   make test-minimums   tests with the oldest versions of other packages that are declared
+#   make test-clang      the core's tests with the core built by Clang, warnings being errors
 #   make test-sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make fuzz            odd arguments and damaged files, for FUZZ_SECONDS and FUZZ_EXAMPLES
 #   make dist-check      source distribution, wheels, and what a user does with them
@@ -22,7 +23,7 @@ PYTEST := $(BIN)/python -m pytest -q
 ISA_TESTS := tests/unit/core/test_core.py tests/unit/core/test_kernels.py tests/unit/core/test_predictive_table.py \
              tests/statistical/test_twin.py tests/statistical/test_tree_sampler_twin.py
 
-.PHONY: demo test test-python test-arviz test-long test-minimums test-sanitize fuzz dist-check docs bench bench-compare bench-peers lint format stubs clean
+.PHONY: demo test test-python test-arviz test-long test-clang test-core test-minimums test-sanitize fuzz dist-check docs bench bench-compare bench-peers lint format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -63,6 +64,14 @@ SHARE ?= 1
 LONG_SEED ?= $(shell date +%s)
 test-long: $(VENV)/.installed $(VENV)/.test
 	MIXWOOD_LONG_SHARE=$(SHARE) MIXWOOD_LONG_SEED=$(LONG_SEED) $(PYTEST) -n auto -m long -rP tests
+
+# The core as Clang builds it, without a warning.
+test-clang:
+	$(MAKE) test-core VENV=.venv-clang PIP_OPTIONS="-Cbuild-dir=build/clang \
+	  -Ccmake.define.CMAKE_CXX_COMPILER=clang++ -Ccmake.define.MIXWOOD_WERROR=ON"
+
+test-core: $(VENV)/.installed $(VENV)/.test
+	$(PYTEST) -n auto $(ISA_TESTS)
 
 test-minimums:
 	.ci/minimums $(PYTHON)

@@ -20,7 +20,7 @@ import numpy as np
 import mixwood as mw
 from benchmarks.data import labelled_set
 from mixwood.core import make_chain
-from mixwood.likelihoods.gaussian import shrunk_covariance
+from mixwood.likelihoods.spread import shrunk_covariance
 from mixwood.partitions import adjusted_rand
 from mixwood.posterior.arviz import import_arviz
 

@@ -3,10 +3,10 @@
 
 #include <nanobind/nanobind.h>
 
-#define MIXWOOD_EACH_FAMILY(visit)                                                                \
-  visit(gaussian) visit(diagonal_gaussian) visit(spherical_gaussian) visit(multinomial)           \
-      visit(categorical) visit(poisson) visit(negative_binomial) visit(regression) visit(product) \
-          visit(custom)
+#define MIXWOOD_EACH_FAMILY(visit)                                                    \
+  visit(gaussian) visit(student_t) visit(diagonal_gaussian) visit(spherical_gaussian) \
+      visit(multinomial) visit(categorical) visit(poisson) visit(negative_binomial)   \
+          visit(regression) visit(product) visit(custom)
 
 namespace mixwood::bindings {
 

@@ -73,6 +73,7 @@ struct Sampler<TreeOptions> {
             .split_moves = number("split_moves", automatic, Numbers::many),
             .leaf_moves = number("leaf_moves", automatic, Numbers::many),
             .fitted_moves = number("fitted_moves", automatic, Numbers::many),
+            .redraw_moves = number("redraw_moves", 0, Numbers::many),
             .rebuild = number("rebuild", 0, Numbers::many),
             .warmup_rebuild = number("warmup_rebuild", 0, Numbers::many),
             .max_leaves = number("max_leaves", 0, Numbers::many)};

@@ -25,6 +25,7 @@ from mixwood.likelihoods import (
     Product,
     Regression,
     SphericalGaussian,
+    StudentT,
     conjugate_family,
 )
 from mixwood.model import Mixture
@@ -76,6 +77,7 @@ __all__ = [
     "Slice",
     "SphericalGaussian",
     "SplitMerge",
+    "StudentT",
     "Tree",
     "WeightedLeaves",
     "bhc",

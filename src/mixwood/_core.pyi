@@ -115,6 +115,16 @@ def gaussian_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, N
     Gaussian rows whose base measure is learned: Omega's lower triangle, ln nu', ln r.
     """
 
+def student_t(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], df: float, df_law: tuple[str, float, float, float, float], r: float, nu: float, psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Family:
+    """
+    Student t rows, centred on the prior mean, under a Normal-Wishart prior.
+    """
+
+def student_t_learned(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], df: float, df_law: tuple[str, float, float, float, float], spread: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], tie_floor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], fraction: float, degrees: float, tau: float, nu_law: tuple[str, float, float, float, float], r_law: tuple[str, float, float, float, float], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Family:
+    """
+    Student t rows whose base measure is learned: Omega's lower triangle, ln nu', ln r; and ln df where its law is not fixed.
+    """
+
 def diagonal_gaussian(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], r: float, nu: float) -> Family:
     """Rows centred on the prior mean and in units in which psi is 1."""
 

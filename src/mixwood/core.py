@@ -105,7 +105,7 @@ def bind_family(
         If a row's density is not a number.
     TypeError
         If the chains' `sampler` is given and cannot work with the likelihood, or with missing
-        entries that are drawn.
+        entries or scales of rows that are drawn.
     """
     family = X.bind() if isinstance(X, WeightedLeaves) else model.likelihood.bind(X)
     if isinstance(X, WeightedLeaves) and sampler is not None and not sampler.takes_leaves:
@@ -120,7 +120,12 @@ def bind_family(
             "marginal samplers, for example mw.Gibbs()"
         )
     if sampler is not None and family.latent_size > 0:
-        reason = sampler.why_no_missing(family.n_rows)
+        reason, draws = sampler.why_no_latent(family.n_rows), model.likelihood.why_no_leaves
+        if reason is not None and draws is not None:
+            raise TypeError(
+                f"sampler {sampler} cannot work with {type(model.likelihood).__name__}, which "
+                f"{draws}: {reason}. Use mw.Tree(), or mw.Gaussian()"
+            )
         if reason is not None:
             raise TypeError(
                 f"sampler {sampler} cannot draw the missing entries of X: {reason}. Use mw.Tree(), "

@@ -65,12 +65,12 @@ def draw_vectors(
 ) -> dict[str, int]:
     """Return what every draw has that is a row of numbers, and how many these are.
 
-    ``base`` is a learned base measure; ``latent`` are missing entries that are drawn, which mean
-    nothing without the data; ``groups`` are what the prior has for each group.
+    ``base`` is a learned base measure; ``latent`` are missing entries that are drawn, or scales of
+    rows, which mean nothing without the data; ``groups`` are what the prior has for each group.
     """
     sizes = {"base": resolved.base_size}
     if data is not None and not isinstance(data, WeightedLeaves):
-        sizes["latent"] = len(resolved.missing_entries(data)[0])
+        sizes["latent"] = resolved.latent_size(data)
     if groups is not None:
         sizes["groups"] = model.prior.values_per_group() * len(groups)
     return {name: size for name, size in sizes.items() if size > 0}

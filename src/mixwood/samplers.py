@@ -10,10 +10,12 @@ from mixwood._support.checks import shown, whole_number
 
 __all__ = ["SAMPLERS", "Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "Tree", "as_sampler"]
 
-#: From and to how many rows `Tree` makes two passes in an iteration. (Fewer rows have few
-#: partitions. R-hat of four chains of 1,000 draws, two seeds each: with one pass 1.08 and 1.13 for
-#: iris, 1.12 and 1.08 for faithful, 1.40 and 1.09 for fuzzyx; with two at most 1.03, 1.04, 1.07.)
+#: From and to how many rows `Tree` makes two passes or more in an iteration, as many as see
+#: `ROWS_SEEN` rows, four at most. (Fewer rows have few partitions. R-hat of K of four chains of
+#: 1,000 draws: with one pass 1.12 and 1.08 for faithful, 1.40 and 1.09 for fuzzyx, two seeds each,
+#: and with two at most 1.04, 1.07; for iris, five seeds, at most 1.09 with two and 1.03 with four.)
 FEW_ROWS, SOME_ROWS = 100, 1000
+ROWS_SEEN = 600
 
 
 class Sampler(ABC):
@@ -44,8 +46,8 @@ class Sampler(ABC):
         """How many leaves the trees that it starts from may have; None for any number."""
         return None
 
-    def why_no_missing(self, n: int) -> str | None:  # noqa: ARG002
-        """Return why missing entries of `n` rows cannot be drawn, or None if they can."""
+    def why_no_latent(self, n: int) -> str | None:  # noqa: ARG002
+        """Return why latent parts of `n` rows (missing entries) cannot be drawn, or None."""
         return None
 
     #: Why rows in groups cannot be sampled, or None if they can.
@@ -129,7 +131,7 @@ class PaperTree(Sampler):
     why_no_groups: ClassVar[str | None] = "nothing was published about them"
     grows_clusters: ClassVar[bool] = True
 
-    def why_no_missing(self, n: int) -> str | None:  # noqa: ARG002
+    def why_no_latent(self, n: int) -> str | None:  # noqa: ARG002
         """Return why: nothing was published about them."""
         return "its trees, as published, are over rows that stay as they are"
 
@@ -173,20 +175,23 @@ class Tree(Sampler):
         that the tree suggests up to 600 rows, then fewer with the square of the number of
         rows. None where rows are kept together.
     passes : int, optional
-        How often an iteration does all of this; by default twice from 100 to 1,000 rows, where it
-        takes little time and clusters that come and go are few: chains of the usual length
-        should agree.
+        How often an iteration does all of this; by default two to four times from 100 to 1,000
+        rows, where it takes little time and clusters that come and go are few: chains of the
+        usual length should agree.
+    redraw_moves : int
+        How many multiway redraws an iteration proposes; none by default, as few are accepted.
 
     Notes
     -----
-    A pass has five parts. Subtree Gibbs: a node whose rows are all in one cluster
+    A pass has five parts, or six. Subtree Gibbs: a node whose rows are all in one cluster
     leaves it and joins a cluster, or a new one, by its conditional. Anchored split-merge: the
     two children of a node are the seeds of a split, or their two clusters are merged, the
     other rows being allocated in blocks of the tree and the proposal's probability taken into
     account. Fitted split-merge: the same around one row of each child, the others being
     allocated one by one by restricted Gibbs scans that start from the tree, which is for
-    clusters that overlap. A scan over rows, each moved by its conditional. Then ``u`` and the
-    prior's random parameters.
+    clusters that overlap. Multiway redraws, if asked for: all clusters that meet a node are
+    divided anew, in blocks of the tree, into any number. A scan over rows, each moved by its
+    conditional. Then ``u`` and the prior's random parameters.
 
     Trees are grown from the data, fresh randomness and reference values that follow the chain
     in warm-up only: never from the state of the chain.
@@ -204,20 +209,22 @@ class Tree(Sampler):
     max_leaves: int | None = None
     fitted_moves: int | None = None
     passes: int | None = None
+    redraw_moves: int = 0
 
     name: ClassVar[str] = "tree"
     takes_leaves: ClassVar[bool] = True
     #: What files of earlier versions mean, which lack a field: runs go on as they began.
-    absent_means: ClassVar[dict[str, int]] = {"fitted_moves": 0, "passes": 1}
+    absent_means: ClassVar[dict[str, int]] = {"fitted_moves": 0, "passes": 1, "redraw_moves": 0}
 
-    def why_no_missing(self, n: int) -> str | None:
+    def why_no_latent(self, n: int) -> str | None:
         """Return why, if some leaves are of several rows."""
         if self.max_leaves is None or self.max_leaves >= n:
             return None
         return "with max_leaves below the number of rows, leaves keep sums of rows alone"
 
     def __post_init__(self) -> None:
-        for field in ("subtree_moves", "split_moves", "leaf_moves", "rebuild", "fitted_moves"):
+        moves = ("subtree_moves", "split_moves", "leaf_moves", "fitted_moves", "redraw_moves")
+        for field in (*moves, "rebuild"):
             if getattr(self, field) is not None:
                 whole_number(getattr(self, field), field, at_least=0)
         for field in ("max_leaves", "passes"):
@@ -228,7 +235,7 @@ class Tree(Sampler):
     def moves_nothing(self) -> bool:
         """Where no move is left of any kind."""
         moves = (self.subtree_moves, self.split_moves, self.leaf_moves, self.fitted_moves)
-        return all(count == 0 for count in moves)
+        return all(count == 0 for count in moves) and self.redraw_moves == 0
 
     @property
     def joins_rows(self) -> bool:
@@ -247,15 +254,21 @@ class Tree(Sampler):
             return default if value is None else min(value, 2**31 - 1)
 
         return {
-            "passes": chosen(self.passes, 2 if FEW_ROWS <= n <= SOME_ROWS else 1),
+            "passes": chosen(self.passes, _passes(n)),
             "subtree_moves": chosen(self.subtree_moves, -1),
             "split_moves": chosen(self.split_moves, -1),
             "leaf_moves": chosen(self.leaf_moves, -1),
             "fitted_moves": chosen(self.fitted_moves, -1),
+            "redraw_moves": chosen(self.redraw_moves, 0),
             "rebuild": chosen(self.rebuild, max(250, round(5 * n**0.5))),
             "warmup_rebuild": chosen(self.rebuild, max(20, round(0.5 * n**0.5))),
             "max_leaves": chosen(self.max_leaves, 0),
         }
+
+
+def _passes(n: int) -> int:
+    """Return how many passes an iteration of `Tree` over `n` rows makes."""
+    return min(4, max(2, round(ROWS_SEEN / n))) if FEW_ROWS <= n <= SOME_ROWS else 1
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ SAMPLERS = {
     "gibbs": mw.Gibbs(),
     "split_merge": mw.SplitMerge(scans=2),
     "slice": mw.Slice(),
-    "tree": mw.Tree(3, 3, 3, rebuild=2),
+    "tree": mw.Tree(3, 3, 3, rebuild=2, redraw_moves=2),
 }
 
 

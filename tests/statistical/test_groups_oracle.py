@@ -46,6 +46,7 @@ SAMPLERS = {
     "blocks": mw.Tree(4, 0, 0, rebuild=2, fitted_moves=0),
     "splits": mw.Tree(0, 6, 1, rebuild=2, fitted_moves=0),
     "fitted": mw.Tree(0, 0, 1, rebuild=2, fitted_moves=5),
+    "redraws": mw.Tree(0, 0, 1, rebuild=2, fitted_moves=0, redraw_moves=5),
     "leaves": mw.Tree(0, 0, 6, rebuild=2, fitted_moves=0),
 }
 
@@ -187,9 +188,10 @@ TWINS = {
     "gibbs": (mw.Gibbs(), GroupedGibbsChain, {}),
     "split_merge": (mw.SplitMerge(scans=2), GroupedSplitMergeChain, {"scans": 2}),
     "tree": (
-        mw.Tree(5, 5, 5, rebuild=0, fitted_moves=2),
+        mw.Tree(5, 5, 5, rebuild=0, fitted_moves=2, redraw_moves=3),
         GroupedTreeChain,
-        {"subtree_moves": 5, "split_moves": 5, "leaf_moves": 5, "fitted_moves": 2},
+        dict.fromkeys(("subtree_moves", "split_moves", "leaf_moves"), 5)
+        | {"fitted_moves": 2, "redraw_moves": 3},
     ),
 }
 
@@ -209,13 +211,12 @@ def test_same_draws(assert_same_draws, kind, prior, seed):
 
 # --- the compiled samplers
 
-FAMILIES = dict(zip([*SAMPLERS, "gibbs "], cycle(CASES), strict=False))
 
-
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_every_sampler_is_exact(sampler, seed):
-    """Each with another family, which has its turn."""
-    likelihood, X = CASES[FAMILIES[sampler]]
+@pytest.mark.parametrize(("family", "sampler"), list(zip(CASES, cycle(SAMPLERS))))
+def test_every_family_and_every_sampler_is_exact(family, sampler, seed):
+    """Each once, or twice, in turn."""
+    assert len(CASES) >= len(SAMPLERS)
+    likelihood, X = CASES[family]
     prior = FIXED if sampler in ("splits", "leaves") else OWN if sampler == "tree" else RANDOM
     result = goodness_of_fit_of_groups(
         mw.Mixture(likelihood, prior), X, GROUPS, SAMPLERS[sampler], replicates=8000, seed=seed
@@ -265,7 +266,7 @@ def test_leaves_of_several_rows_are_exact(max_leaves, seed):
     model = mw.Mixture(likelihood.resolve(likelihood.check(X)), RANDOM)
     rng = np.random.default_rng(seed)
     posterior = enumerate_groups(model, X, GROUPS)
-    sampler = mw.Tree(3, 3, 3, rebuild=2, fitted_moves=0, max_leaves=max_leaves)
+    sampler = mw.Tree(3, 3, 3, rebuild=2, redraw_moves=3, max_leaves=max_leaves)
     start = np.zeros(5, np.int32)
     chain = make_chain(model, likelihood.check(X), start, rng.bit_generator, sampler, groups=GROUPS)
     chain.freeze()

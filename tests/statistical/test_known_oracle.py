@@ -26,6 +26,7 @@ SAMPLERS = {
     "tree": mw.Tree(5, 5, 5, rebuild=7),
     "subtrees": mw.Tree(20, 0, 0, rebuild=7),
     "splits": mw.Tree(0, 10, 5, rebuild=7),
+    "redraws": mw.Tree(0, 0, 5, rebuild=7, redraw_moves=6),
 }
 POINTS = [[-2.237820], [1.267134], [1.159595], [-2.258492], [-1.086147], [2.813504]]
 ON_A_LINE = mw.Gaussian(r=0.1, nu=4, mean=[0.0], scale=[[2.0]])
@@ -175,7 +176,7 @@ def test_same_draws_as_the_twin(assert_same_draws, sampler, case, seed):
     leaves, leaf_of_row = collapsed(model.likelihood, X, known)
     bits = np.random.PCG64(seed)
     start = np.arange(leaves.n_leaves, dtype=np.int32)
-    moves = mw.Tree(5, 5, 5, rebuild=0) if sampler == "tree" else mw.Gibbs()
+    moves = mw.Tree(5, 5, 5, rebuild=0, redraw_moves=3) if sampler == "tree" else mw.Gibbs()
     core = make_chain(model, leaves, start, bits, moves)
     core.freeze()
     state = core.state()
@@ -193,6 +194,7 @@ def test_same_draws_as_the_twin(assert_same_draws, sampler, case, seed):
             subtree_moves=5,
             split_moves=5,
             leaf_moves=5,
+            redraw_moves=3,
             known=known,
         )
     else:

@@ -26,7 +26,7 @@ SAMPLERS = {
     "gibbs": mw.Gibbs(),
     "split-merge": mw.SplitMerge(),
     "slice": mw.Slice(),
-    "tree": mw.Tree(3, 3, 3, rebuild=2, fitted_moves=2),
+    "tree": mw.Tree(3, 3, 3, rebuild=2, fitted_moves=2, redraw_moves=2),
 }
 SOME = [("one", "gibbs"), ("one", "tree"), ("row", "tree"), *(("two", name) for name in SAMPLERS)]
 ALL = [(rows, name) for rows in ROWS for name in SAMPLERS]
@@ -136,7 +136,7 @@ def with_gaps(column, rng):
 
 @pytest.mark.parametrize("likelihood", [mw.Gaussian(scale="data"), mw.Gaussian()], ids=str)
 def test_same_draws_on_a_tree(assert_same_draws, likelihood, seed):
-    X, sampler = holed_rows(), mw.Tree(6, 6, 6, rebuild=0, fitted_moves=2)
+    X, sampler = holed_rows(), mw.Tree(6, 6, 6, rebuild=0, fitted_moves=2, redraw_moves=3)
     model = mw.Mixture(likelihood.resolve(X), mw.NGGP())
     bits = np.random.PCG64(seed)
     core = make_chain(model, X, np.arange(18, dtype=np.int32) // 4, bits, sampler)
@@ -144,7 +144,8 @@ def test_same_draws_on_a_tree(assert_same_draws, likelihood, seed):
     state = core.state()
     latent, base = state.pop("latent"), state.pop("base", np.empty(0))
     rng = np.random.Generator(np.random.PCG64())
-    moves = {"subtree_moves": 6, "split_moves": 6, "leaf_moves": 6, "fitted_moves": 2}
+    moves = {"subtree_moves": 6, "split_moves": 6, "leaf_moves": 6}
+    moves |= {"fitted_moves": 2, "redraw_moves": 3}
     twin = TreeChain(model, X, state["labels"], rng, guide=core.guide(), **moves)
     for chain in (core, twin):  # then clusters are listed in order of appearance
         chain.set_base(base)

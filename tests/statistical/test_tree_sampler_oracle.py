@@ -19,7 +19,8 @@ SAMPLERS = {
     "subtree": mw.Tree(30, 0, 0, rebuild=7, fitted_moves=0),  # leaves are nodes, too
     "split-merge": mw.Tree(0, 10, 5, rebuild=7, fitted_moves=0),
     "fitted": mw.Tree(0, 0, 5, rebuild=7, fitted_moves=3),
-    "all": mw.Tree(5, 5, 5, rebuild=7),
+    "redraw": mw.Tree(0, 0, 5, rebuild=7, fitted_moves=0, redraw_moves=6),
+    "all": mw.Tree(5, 5, 5, rebuild=7, redraw_moves=2),
 }
 
 # Larger than those of the other oracles: trees have more levels, clusters more pieces.
@@ -90,7 +91,9 @@ def weighted_chain(model, X, rng, sampler):
 
 def fit_of_weighted_leaves(model, X, moves, replicates, iterations, seed):
     rng = np.random.default_rng(seed)
-    chain, blocks = weighted_chain(model, X, rng, mw.Tree(*moves, rebuild=7, max_leaves=4))
+    names = ("subtree_moves", "split_moves", "leaf_moves", "redraw_moves")
+    options = dict(zip(names, moves, strict=True))
+    chain, blocks = weighted_chain(model, X, rng, mw.Tree(**options, rebuild=7, max_leaves=4))
     assert blocks
 
     def run(starts, _):
@@ -99,7 +102,7 @@ def fit_of_weighted_leaves(model, X, moves, replicates, iterations, seed):
     return goodness_of_fit(model, X, replicates=replicates, seed=rng, blocks=blocks, run=run)
 
 
-MOVES = [(20, 0, 0), (0, 10, 5), (5, 5, 5)]
+MOVES = [(20, 0, 0, 0), (0, 10, 5, 0), (0, 0, 5, 8), (5, 5, 5, 0)]
 
 
 @pytest.mark.parametrize("moves", MOVES, ids=str)

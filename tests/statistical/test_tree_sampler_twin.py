@@ -10,7 +10,7 @@ from mixwood.core import make_chain
 from mixwood.reference import TreeChain
 from mixwood.reference.leaves import guide_of_rows
 
-MOVES = ("subtree_moves", "split_moves", "leaf_moves", "fitted_moves")
+MOVES = ("subtree_moves", "split_moves", "leaf_moves", "fitted_moves", "redraw_moves")
 
 
 def both_chains(likelihood, X, prior, seed, labels, sampler):
@@ -46,39 +46,40 @@ def frozen_chain(model, X, labels, seed, sampler):
 
 
 def moves_of(sampler):
-    return {name: getattr(sampler, name) for name in MOVES}
+    return {name: getattr(sampler, name) or 0 for name in MOVES}
 
 
 def test_same_draws(assert_same_draws, family_case, prior, seed):
     likelihood, X = family_case(18)
-    sampler = mw.Tree(5, 5, 5, rebuild=0, fitted_moves=2)
+    sampler = mw.Tree(5, 5, 5, rebuild=0, fitted_moves=2, redraw_moves=3)
     assert_same_draws(*both_chains(likelihood, X, prior, seed, np.arange(18) // 6, sampler), 6)
 
 
 @pytest.mark.parametrize("start", ["one", "singletons"])
-@pytest.mark.parametrize("moves", [(20, 0, 0, 0), (0, 20, 0, 0), (0, 0, 20, 0), (0, 0, 0, 4)])
+@pytest.mark.parametrize("moves", [(20,), (0, 20), (0, 0, 20), (0, 0, 0, 4), (0, 0, 0, 0, 8)])
 def test_same_draws_of_each_move_alone(assert_same_draws, moves, start, seed):
     X = np.random.default_rng(seed).normal(size=(30, 2))
     labels = np.zeros(30) if start == "one" else np.arange(30)
-    sampler = mw.Tree(**dict(zip(MOVES, moves, strict=True)), rebuild=0)
+    counts = dict.fromkeys(MOVES, 0) | dict(zip(MOVES, moves, strict=False))
+    sampler = mw.Tree(**counts, rebuild=0)
     assert_same_draws(*both_chains(mw.Gaussian(), X, mw.NGGP(), seed, labels, sampler), 6)
 
 
 def test_same_draws_of_weighted_leaves(assert_same_draws, family_case, seed):
     likelihood, X = family_case(24)
-    sampler = mw.Tree(5, 5, 5, rebuild=0, max_leaves=9, fitted_moves=0)
+    sampler = mw.Tree(5, 5, 5, rebuild=0, max_leaves=9, fitted_moves=0, redraw_moves=5)
     core, twin, constants = both_chains(likelihood, X, mw.NGGP(), seed, np.arange(24) // 6, sampler)
     assert len(twin.leaves) <= 9
     assert_same_draws(core, twin, constants, 8)
 
 
-KINDS = ("subtree", "split", "merge", "fitted split", "fitted merge", "leaf")
+KINDS = ("subtree", "split", "merge", "fitted split", "fitted merge", "redraw", "leaf")
 
 
 def test_same_draws_in_the_long_run(assert_same_draws, seed):
     """Statistics are made afresh on the way, and every kind of move is accepted many times."""
     X = np.random.default_rng(seed).normal(size=(16, 1)) * 2
-    sampler = mw.Tree(4, 8, 2, rebuild=0, fitted_moves=4)
+    sampler = mw.Tree(4, 8, 2, rebuild=0, fitted_moves=4, redraw_moves=4)
     core, twin, constants = both_chains(
         mw.Gaussian(scale="data"), X, mw.NGGP(alpha=1.0, sigma=0.5), seed, np.zeros(16), sampler
     )
@@ -91,7 +92,7 @@ def test_same_draws_in_the_long_run(assert_same_draws, seed):
 def test_same_draws_of_very_few_rows(assert_same_draws, n, seed):
     X = np.arange(n, dtype=float)[:, None]
     likelihood = mw.Gaussian(mean=[0.0], scale=[[1.0]])
-    sampler = mw.Tree(3, 3, 3, rebuild=0, fitted_moves=3)
+    sampler = mw.Tree(3, 3, 3, rebuild=0, fitted_moves=3, redraw_moves=3)
     assert_same_draws(*both_chains(likelihood, X, mw.NGGP(), seed, np.zeros(n), sampler), 20)
 
 
@@ -128,5 +129,5 @@ def chains_of_leaves(likelihood, X, prior, seed, sampler):
 
 def test_same_draws_of_leaves_without_rows(assert_same_draws, family_case, prior, seed):
     likelihood, X = family_case(24)
-    sampler = mw.Tree(5, 5, 5, rebuild=0, fitted_moves=0)
+    sampler = mw.Tree(5, 5, 5, rebuild=0, fitted_moves=0, redraw_moves=3)
     assert_same_draws(*chains_of_leaves(likelihood, X, prior, seed, sampler), 6)

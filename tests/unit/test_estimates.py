@@ -215,6 +215,10 @@ def test_some_draws_are_taken_in_proportion():
     assert problem.with_draws(4) is problem
 
 
+def _threads_of_search():
+    return [t for t in threading.enumerate() if t.name.startswith("mixwood")]
+
+
 @pytest.mark.usefixtures("interruptible")
 def test_the_search_can_be_interrupted():
     _, draws = noisy_copies(np.random.default_rng(4), 4000, 400, 60, 0.9)
@@ -229,7 +233,10 @@ def test_the_search_can_be_interrupted():
     with pytest.raises(KeyboardInterrupt):
         point_estimate(draws, "binder", runs=1000)
     thread.join()
-    assert not [t for t in threading.enumerate() if t.name.startswith("mixwood")]
+    deadline = time.monotonic() + 10  # a thread that was just starting ends on its own
+    while (left := _threads_of_search()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not left
 
 
 @pytest.mark.parametrize(

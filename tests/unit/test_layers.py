@@ -36,7 +36,7 @@ TWIN, ORACLES = "reference", "testing"
 CONVENIENCE = {
     ("posterior/component_merging.py", "plots"),
     ("posterior/estimated_draws.py", "store"),
-    ("posterior/posterior.py", "plots"),
+    ("posterior/pictured_draws.py", "plots"),
     ("posterior/posterior.py", "report"),
     ("posterior/posterior.py", "store"),
     ("trees/hierarchy.py", "plots"),

@@ -162,19 +162,26 @@ class Categorical::Clusters {
         size_(family.statistic_size()),
         d_(family.d()),
         kernels_(kernels()),
-        places_(static_cast<std::size_t>(d_) * block_rows, size_) {}
+        places_(static_cast<std::size_t>(d_) * block_rows, 0) {}
 
   void grow(int slots) {
     if (slots <= slots_) return;
     slots_ = std::max(slots, 2 * slots_);
     counts_.resize(static_cast<std::size_t>(slots_) * size_);
     column_counts_.resize(static_cast<std::size_t>(slots_) * d_);
-    log_probabilities_.resize(static_cast<std::size_t>(slots_) * (size_ + 1));
+    logs_.resize(static_cast<std::size_t>(slots_) * (size_ + d_));
+    sums_of_logs_.resize(slots_);
+    is_empty_.resize(slots_);
   }
 
+  // A slot that rows have left one by one is as empty as before: there may be many categories.
   void clear(int slot) {
+    const double* columns = column_counts(slot);
+    if (is_empty_[slot] && std::all_of(columns, columns + d_, [](double n) { return n == 0; }))
+      return;
     std::fill_n(counts(slot), size_, 0.0);
     refresh(slot);
+    is_empty_[slot] = true;
   }
   void observe(int slot, int row) { add(slot, row, 1); }
   void forget(int slot, int row) { add(slot, row, -1); }
@@ -193,6 +200,7 @@ class Categorical::Clusters {
   }
   void read(int slot, double* s) const { std::copy_n(statistic(slot), size_, s); }
   void take_base(std::span<const int> slots) {
+    is_empty_.assign(is_empty_.size(), false);
     for (const int slot : slots) refresh(slot);
   }
 
@@ -203,12 +211,18 @@ class Categorical::Clusters {
 
   void load(std::span<const int> rows) {
     for (std::size_t b = 0; b < rows.size(); ++b)
-      for (int j = 0; j < d_; ++j) places_[j * block_rows + b] = family_.place(rows[b], j);
+      for (int j = 0; j < d_; ++j) {
+        const int l = family_.place(rows[b], j);
+        places_[j * block_rows + b] = l < size_ ? l : size_ + j;
+      }
   }
 
   void score(std::span<const int> slots, double* scores) {
-    for (const int slot : slots)
-      kernels_.table_sums(d_, log_probabilities(slot), places_.data(), scores + slot * block_rows);
+    for (const int slot : slots) {
+      double* target = scores + static_cast<std::size_t>(slot) * block_rows;
+      kernels_.table_sums(d_, logs(slot), places_.data(), target);
+      for (int b = 0; b < block_rows; ++b) target[b] -= sums_of_logs_[slot];
+    }
   }
 
   template <class Archive>
@@ -222,7 +236,7 @@ class Categorical::Clusters {
     double product = 1;
     for (int j = 0; j < d_; ++j) {
       const int l = places_[j * block_rows + b];
-      if (l == size_) continue;
+      if (l >= size_) continue;
       product *= (family_.pseudo_count(l) + (counts(slot)[l] - 1)) /
                  (family_.column_sum(j) + (column_counts(slot)[j] - 1));
       if (product > 1e-200) continue;
@@ -237,9 +251,10 @@ class Categorical::Clusters {
   double* column_counts(int slot) {
     return column_counts_.data() + static_cast<std::size_t>(slot) * d_;
   }
-  double* log_probabilities(int slot) {
-    return log_probabilities_.data() + static_cast<std::size_t>(slot) * (size_ + 1);
-  }
+  // log(pseudo-count + count) of every category, and then log of the sum over those of every
+  // column. A probability is the ratio of the two; a missing entry has the second in place of the
+  // first, and adds nothing.
+  double* logs(int slot) { return logs_.data() + static_cast<std::size_t>(slot) * (size_ + d_); }
 
   void add(int slot, int row, double amount) {
     for (int j = 0; j < d_; ++j) {
@@ -247,8 +262,10 @@ class Categorical::Clusters {
       if (l == size_) continue;
       counts(slot)[l] += amount;
       column_counts(slot)[j] += amount;
-      refresh(slot, j);
+      refresh_entry(slot, l);
+      refresh_column(slot, j);
     }
+    refresh_sum(slot);
   }
 
   void refresh(int slot) {
@@ -256,21 +273,29 @@ class Categorical::Clusters {
       const double* first = counts(slot) + family_.offset(j);
       column_counts(slot)[j] =
           std::accumulate(first, first + (family_.offset(j + 1) - family_.offset(j)), 0.0);
-      refresh(slot, j);
+      for (int l = family_.offset(j); l < family_.offset(j + 1); ++l) refresh_entry(slot, l);
     }
-    log_probabilities(slot)[size_] = 0;  // a missing entry adds nothing
+    for (int j = 0; j < d_; ++j) refresh_column(slot, j);
+    refresh_sum(slot);
+    is_empty_[slot] = false;
   }
 
-  void refresh(int slot, int j) {
-    const double sum = family_.column_sum(j) + column_counts(slot)[j];
-    for (int l = family_.offset(j); l < family_.offset(j + 1); ++l)
-      log_probabilities(slot)[l] = std::log((family_.pseudo_count(l) + counts(slot)[l]) / sum);
+  void refresh_entry(int slot, int l) {
+    logs(slot)[l] = std::log(family_.pseudo_count(l) + counts(slot)[l]);
+  }
+  void refresh_column(int slot, int j) {
+    logs(slot)[size_ + j] = std::log(family_.column_sum(j) + column_counts(slot)[j]);
+  }
+  void refresh_sum(int slot) {
+    const double* columns = logs(slot) + size_;
+    sums_of_logs_[slot] = std::accumulate(columns, columns + d_, 0.0);
   }
 
   const Categorical& family_;
   int size_, d_, slots_ = 0;
   const Kernels& kernels_;
-  std::vector<double> counts_, column_counts_, log_probabilities_;
+  std::vector<double> counts_, column_counts_, logs_, sums_of_logs_;
+  std::vector<char> is_empty_;
   std::vector<std::int32_t> places_;
 };
 

@@ -23,6 +23,7 @@
 #include "mixwood/family/size_terms.hpp"
 #include "mixwood/family/variance_hyper.hpp"
 #include "mixwood/numerics/kernels.hpp"
+#include "mixwood/numerics/log_product.hpp"
 #include "mixwood/numerics/special.hpp"
 
 namespace mixwood {
@@ -149,13 +150,78 @@ class DiagonalGaussian {
   }
 
   double log_marginal(const double* s) const {
+    if (has_one_size(s))
+      return log_marginal_of_size(s[0], [&](int j) { return Moments{s[3 * j + 1], s[3 * j + 2]}; });
     double total = 0;
     for (int j = 0; j < d_; ++j, s += 3)
       total += size_term(j, s[0]) - 0.5 * (nu_ + s[0]) * std::log(posterior_scale(j, s));
     return total;
   }
 
+  // log P of the rows of `s` and one more, or those of `t`; `spare` holds a statistic.
+  double log_marginal_with(const double* s, int i, double* spare) const {
+    if (!complete_ || !has_one_size(s)) {
+      std::copy_n(s, statistic_size(), spare);
+      observe(spare, i);
+      return log_marginal(spare);
+    }
+    const double n = s[0] + 1, share = 1 / n, between = s[0] / n;
+    const double* x = row(i);
+    return log_marginal_of_size(n, [=](int j) {
+      const double mean = s[3 * j + 1], difference = x[j] - mean;
+      return Moments{mean + share * difference, s[3 * j + 2] + between * difference * difference};
+    });
+  }
+  double log_marginal_with(const double* s, const double* t, double* spare) const {
+    if (!(t[0] > 0) || !has_one_size(s) || !has_one_size(t)) {
+      std::copy_n(s, statistic_size(), spare);
+      merge(spare, t);
+      return log_marginal(spare);
+    }
+    const double n = s[0] + t[0], share = t[0] / n, between = s[0] * share;
+    return log_marginal_of_size(n, [=](int j) {
+      const double mean = s[3 * j + 1], difference = t[3 * j + 1] - mean;
+      return Moments{mean + share * difference,
+                     s[3 * j + 2] + t[3 * j + 2] + between * difference * difference};
+    });
+  }
+
  private:
+  struct Moments {
+    double mean, scatter;
+  };
+
+  // Whether all columns have as many entries.
+  bool has_one_size(const double* s) const {
+    bool same = true;
+    for (int j = 1; j < d_; ++j) same &= s[3 * j] == s[0];
+    return same;
+  }
+
+  // log P of a cluster with as many entries in each column, given the columns' moments: one
+  // logarithm for all of them.
+  template <class Column>
+  double log_marginal_of_size(double n, Column&& moments) const {
+    LogProduct scales;
+    double shrunk = r_[0] * n / (r_[0] + n);
+    for (int j = 0; j < d_; ++j) {
+      const auto [mean, scatter] = moments(j);
+      if (!has_one_r_) shrunk = r_[j] * n / (r_[j] + n);
+      scales.times(psi_[j] + scatter + shrunk * mean * mean);
+    }
+    return d_ * size_terms_.at(n, [this](double any) { return any_size(any); }) + base_term(n) -
+           0.5 * (nu_ + n) * scales.log();
+  }
+
+  // What a learned base measure adds to the columns' terms for a size.
+  double base_term(double n) const {
+    if (!hyper_) return 0;
+    if (has_one_r_) return prior_sum_ + d_ * r_term(r_[0], n);
+    LogProduct rest;
+    for (const double r : r_) rest.times(r / (r + n));
+    return prior_sum_ + 0.5 * rest.log();
+  }
+
   DiagonalGaussian(std::span<const double> rows, int n, int d, double nu)
       : rows_(rows), n_(n), d_(d), nu_(nu) {
     for (const double x : rows) complete_ = complete_ && !std::isnan(x);
@@ -182,7 +248,8 @@ class DiagonalGaussian {
   std::span<const double> rows_;
   int n_, d_;
   double nu_;
-  bool complete_ = true;
+  bool complete_ = true, has_one_r_ = true;
+  double prior_sum_ = 0;                       // of prior_terms_
   std::vector<double> r_, psi_, prior_terms_;  // of every column; nu/2 log psi where learned
   SizeTerms size_terms_;
   bool has_parts_ = false;

@@ -20,10 +20,14 @@ inline void DiagonalGaussian::set_base(const double* base) {
   const double log_nu = base_[base_.size() - 2];
   nu_ = std::exp(log_nu) + 2;
   prior_terms_.resize(static_cast<std::size_t>(d_));
+  has_one_r_ = true;
+  prior_sum_ = 0;
   for (int j = 0; j < d_; ++j) {
     psi_[j] = std::exp(log_nu + base_[j]);
     r_[j] = hyper_->r_of(base_[j], base_.back());
+    has_one_r_ = has_one_r_ && r_[j] == r_[0];
     prior_terms_[j] = 0.5 * nu_ * (log_nu + base_[j]);
+    prior_sum_ += prior_terms_[j];
     if (!(psi_[j] > 0 && r_[j] > 0) || !std::isfinite(psi_[j] * r_[j] * nu_))
       throw std::invalid_argument("a base measure must have positive variances, r and nu");
   }

@@ -88,6 +88,8 @@ class ErasedFamily {
   virtual void read_latent(double*) const {}
   virtual void set_latent(const double*) {}
   virtual void set_latent_of_row(int, const double*) {}
+  virtual bool redraws_at_once() const { return false; }
+  virtual void redraw_latents(const ClusterStatistics&, std::span<const int>, Stream&) {}
   inline virtual std::unique_ptr<ErasedLatents> latents() const;  // null for a kind without
 
   int n_rows() const { return n_rows_; }

@@ -136,6 +136,11 @@ class ErasedOf final : public ErasedFamily {
   void set_latent_of_row(int row, const double* from) override {
     if constexpr (LatentFamily<F>) family_->set_latent_of_row(row, from);
   }
+  bool redraws_at_once() const override { return mixwood::redraws_at_once(*family_); }
+  void redraw_latents(const ClusterStatistics& clusters, std::span<const int> cluster_of_row,
+                      Stream& random) override {
+    if constexpr (RedrawnAtOnce<F>) family_->redraw_latents(clusters, cluster_of_row, random);
+  }
   std::unique_ptr<ErasedLatents> latents() const override {
     if constexpr (LatentFamily<F>) return std::make_unique<ErasedLatentsOf<F>>(*family_);
     return nullptr;
@@ -155,11 +160,15 @@ class ErasedOf final : public ErasedFamily {
   double log_marginal(const double* s) const override { return family_->log_marginal(s); }
   double log_alone(int row) const override { return family_->log_alone(row); }
   double log_marginal_with(const double* s, int row, double* spare) const override {
+    if constexpr (requires { family_->log_marginal_with(s, row, spare); })
+      return family_->log_marginal_with(s, row, spare);
     std::copy_n(s, family_->statistic_size(), spare);
     family_->observe(spare, row);
     return family_->log_marginal(spare);
   }
   double log_marginal_with(const double* s, const double* t, double* spare) const override {
+    if constexpr (requires { family_->log_marginal_with(s, t, spare); })
+      return family_->log_marginal_with(s, t, spare);
     std::copy_n(s, family_->statistic_size(), spare);
     family_->merge(spare, t);
     return family_->log_marginal(spare);

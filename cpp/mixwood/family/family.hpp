@@ -24,7 +24,7 @@ namespace mixwood {
 
 template <class F>
 concept Family =
-    requires(const F f, double* s, const double* t, int row) {
+    requires(const F& f, double* s, const double* t, int row) {
       { f.n_rows() } -> std::same_as<int>;
       { f.statistic_size() } -> std::same_as<int>;
       f.observe(s, row);                              // s becomes that of one more row
@@ -33,7 +33,7 @@ concept Family =
       f.subtract(s, t);                               // ... of what is left without a subset
       { f.log_marginal(t) } -> std::same_as<double>;  // log P(X_c), row constants left out
       { f.log_alone(row) } -> std::same_as<double>;   // log P(x_row)
-    } && requires(F f, const F g, double* s, const double* t, const ClusterStatistics& clusters,
+    } && requires(F& f, const F& g, double* s, const double* t, const ClusterStatistics& clusters,
                   Stream& random) {
       // The base measure, where it is learned; a copy of a family has a base measure of its own.
       { g.base_size() } -> std::same_as<int>;    // how many numbers it is, 0 where it is fixed
@@ -46,7 +46,7 @@ concept Family =
 // A family whose rows may stand for many rows each (`is_weighted`): see leaves.hpp. Partitions and
 // trees over it count those. Sizes need not be whole, but sums of them are exact: see LeafSums.
 template <class F>
-concept WeightedFamily = Family<F> && requires(const F f, int row) {
+concept WeightedFamily = Family<F> && requires(const F& f, int row) {
   { f.is_weighted() } -> std::same_as<bool>;
   { f.n_points() } -> std::same_as<double>;          // how many there are in all
   { f.row_size(row) } -> std::same_as<double>;       // ... in one row
@@ -127,7 +127,7 @@ double row_log_apart(const F& family, int row) {
 // Optional, for statistics that are mostly zeros: the entries that are not, and the log predictive
 // of the rows that they belong to, which then takes time in proportion to them.
 template <class F>
-concept SparseFamily = requires(const F f, const double* t, GatheredCounts& gathered,
+concept SparseFamily = requires(const F& f, const double* t, GatheredCounts& gathered,
                                 const CountBlock& block, int row) {
   { f.block_of_row(row) } -> std::same_as<CountBlock>;
   f.gather(t, gathered);

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "mixwood/family/clusters.hpp"
+#include "mixwood/family/factored_clusters.hpp"
 #include "mixwood/family/family.hpp"
 #include "mixwood/family/filled_rows.hpp"
 #include "mixwood/family/moments.hpp"
@@ -52,6 +52,9 @@ class Gaussian {
   class Clusters;
   class Atoms;
   class Latents;
+
+  // Where the weight, the mean and the scatter are in a statistic: here the weight is the size.
+  static constexpr int moments_at = 0;
 
   // `rows` is n x d, kept by the caller; `psi` is d x d. `fill` is where missing entries start.
   Gaussian(std::span<const double> rows, int n, int d, double r, double nu,
@@ -91,7 +94,9 @@ class Gaussian {
   void read_base(double* to) const { std::copy(base_.begin(), base_.end(), to); }
   inline void set_base(const double* base);
   inline double log_base() const;
-  inline BaseMoves update_base(const ClusterStatistics& clusters, Stream& random);
+  // The weight, mean and scatter of a statistic begin at `moments`, and its size is in front.
+  inline BaseMoves update_base(const ClusterStatistics& clusters, Stream& random,
+                               int moments = moments_at);
   const GaussianHyper& hyper() const { return *hyper_; }
 
   int n_rows() const { return n_; }
@@ -99,6 +104,7 @@ class Gaussian {
   double r() const { return r_; }
   double nu() const { return nu_; }
   const double* row(int i) const { return rows_.row(i); }
+  static constexpr double weight(int) { return 1; }
   double log_alone(int i) const {
     return alone_.at(static_cast<std::size_t>(i),
                      [this](std::size_t any) { return compute_alone(static_cast<int>(any)); });
@@ -139,24 +145,42 @@ class Gaussian {
   double log_marginal(double size, double log_determinant) const {
     return size_term(size) - 0.5 * (nu_ + size) * log_determinant;
   }
+  // ... of the rows of a statistic, or of two.
+  double log_marginal(const double* s, double log_determinant) const {
+    return log_marginal(s[0], log_determinant);
+  }
+  double log_marginal_of_union(const double* s, const double* t, double log_determinant) const {
+    return log_marginal(s[0] + t[0], log_determinant);
+  }
 
   void observe(double* s, int i) const { moments_.observe(s, row(i)); }
   void forget(double* s, int i) const { moments_.forget(s, row(i)); }
   void merge(double* s, const double* t) const { moments_.merge(s, t); }
   void subtract(double* s, const double* t) const { moments_.subtract(s, t); }
+  // ... of rows of any weight, of which s[0] is the sum; n is what is to be left of it.
+  const Moments& moments() const { return moments_; }
   // From now on rows may count as parts of one.
   void allow_parts() { moments_.allow_parts(); }
 
   double log_marginal(const double* s) const {
+    return log_marginal(s[0], posterior_log_determinant(s));
+  }
+  double posterior_log_determinant(const double* s) const {
     double small[64];  // most data are narrow: no allocation for them
     std::vector<double> large;
     if (d_ > 8) large.resize(static_cast<std::size_t>(d_) * d_);
-    return log_marginal(s[0], posterior_factor(s, d_ > 8 ? large.data() : small));
+    return posterior_factor(s, d_ > 8 ? large.data() : small);
   }
 
   // log P of the rows of either statistic together with those of t, side by side in the lanes.
   std::pair<double, double> log_marginals_with(const double* first, const double* second,
                                                const double* t) const {
+    const auto [one, other] = log_determinants_with(first, second, t);
+    return {log_marginal_of_union(first, t, one), log_marginal_of_union(second, t, other)};
+  }
+  // ... log|Psi_n| of both; weights, means and scatters are given.
+  std::pair<double, double> log_determinants_with(const double* first, const double* second,
+                                                  const double* t) const {
     double small[18 * 17 / 2 * widest_vector];
     std::vector<double> large;
     const auto needed = static_cast<std::size_t>(d_ + 1) * (d_ + 2) / 2 * widest_vector;
@@ -167,8 +191,17 @@ class Gaussian {
                               d_ > 16 ? large.data() : small, determinants);
     if (!std::isfinite(determinants[0]) || !std::isfinite(determinants[1]))
       throw std::runtime_error("a cluster's scale matrix is not finite; rescale X");
-    return {log_marginal(first[0] + t[0], determinants[0]),
-            log_marginal(second[0] + t[0], determinants[1])};
+    return {determinants[0], determinants[1]};
+  }
+
+  // x' Psi^-1 x of a row.
+  double squared_from_origin(int i) const {
+    double small[16];  // most data are narrow: no allocation for them
+    std::vector<double> large;
+    if (d_ > 16) large.resize(static_cast<std::size_t>(d_));
+    double* x = d_ > 16 ? large.data() : small;
+    std::copy_n(row(i), d_, x);
+    return cholesky_solve_squared(d_, psi_factor_.data(), x);
   }
 
   // Factors Psi_n into `factor` (d x d) and returns its log-determinant.
@@ -201,12 +234,7 @@ class Gaussian {
   double gamma_half_formula(double count) const { return log_gamma(0.5 * (nu_ - d_ + 1 + count)); }
 
   double compute_alone(int i) const {
-    double small[16];  // most data are narrow: no allocation for them
-    std::vector<double> large;
-    if (d_ > 16) large.resize(static_cast<std::size_t>(d_));
-    double* x = d_ > 16 ? large.data() : small;
-    std::copy_n(row(i), d_, x);
-    const double squared = cholesky_solve_squared(d_, psi_factor_.data(), x);
+    const double squared = squared_from_origin(i);
     return size_term(1) -
            0.5 * (nu_ + 1) * (log_determinant_ + std::log1p(r_ / (r_ + 1) * squared));
   }
@@ -245,48 +273,10 @@ class Gaussian {
   std::vector<double> base_;
 };
 
-// The statistics are the truth; the factor of Psi_n and the posterior mean are kept with them. A
-// row that comes or goes is a rank-one update; where that is unsafe, and for all other changes,
-// they are made afresh from the statistics.
-class Gaussian::Clusters : public RefreshedClusters<Gaussian, Gaussian::Clusters> {
+class Gaussian::Clusters : public FactoredClusters<Gaussian, Gaussian::Clusters> {
  public:
   explicit Clusters(const Gaussian& family)
-      : RefreshedClusters(family),
-        origin_(d_, 0.0),
-        nothing_(block_rows),
-        scratch_(static_cast<std::size_t>(d_) * block_rows),
-        vector_(d_),
-        union_scratch_(static_cast<std::size_t>(d_ + 1) * (d_ + 2) / 2 * widest_vector) {}
-
-  void grow(int slots) {
-    if (!grow_statistics(slots)) return;
-    const auto count = static_cast<std::size_t>(slots_);
-    factors_.resize(count * d_ * d_);
-    means_.resize(count * d_);
-    log_determinants_.resize(count);
-    terms_.resize(count);
-    quadratic_.resize(count * block_rows);
-  }
-
-  void observe(int slot, int row) {
-    const double kappa = family_.r() + statistic(slot)[0];
-    difference(slot, row, std::sqrt(kappa / (kappa + 1)));
-    family_.observe(statistic(slot), row);
-    update(slot, +1);
-  }
-
-  void forget(int slot, int row) {
-    const double n = statistic(slot)[0];
-    difference(slot, row, std::sqrt((family_.r() + n) / (family_.r() + (n - 1))));
-    family_.forget(statistic(slot), row);
-    if (statistic(slot)[0] == 0) return refresh(slot);
-    update(slot, -1);
-  }
-
-  double log_marginal(int slot) const {
-    const double n = statistic(slot)[0];
-    return family_.size_term(n) - 0.5 * (family_.nu() + n) * log_determinants_[slot];
-  }
+      : FactoredClusters(family), origin_(d_, 0.0), nothing_(block_rows) {}
 
   void score(std::span<const int> slots, double* scores) {
     for (const int slot : slots) {
@@ -306,35 +296,6 @@ class Gaussian::Clusters : public RefreshedClusters<Gaussian, Gaussian::Clusters
                       scratch_.data(), nothing_.data(), scores);
   }
 
-  // log P(block | X_slot) for each of the slots, at scores[slot].
-  void score_block(const double* block, std::span<const int> slots, double* scores) {
-    const int count = static_cast<int>(slots.size());
-    if (block[0] == 0) {  // as part of a product: none of the rows has these columns
-      for (const int slot : slots) scores[slot] = 0;
-      return;
-    }
-    pointers_.resize(slots.size());
-    union_determinants_.resize(slots.size());
-    for (int k = 0; k < count; ++k) pointers_[k] = statistic(slots[k]);
-    kernels_.gaussian_unions(d_, count, pointers_.data(), block, family_.psi(),
-                             family_.least_pivots(), family_.r(), union_scratch_.data(),
-                             union_determinants_.data());
-    for (int k = 0; k < count; ++k)
-      scores[slots[k]] =
-          family_.log_marginal(statistic(slots[k])[0] + block[0], union_determinants_[k]) -
-          log_marginal(slots[k]);
-  }
-
-  // The factor has gathered the rounding of many updates: it is saved, too.
-  template <class Archive>
-  void archive(Archive& a, int slot, const double* fresh) {
-    if constexpr (Archive::loading) std::copy_n(fresh, family_.statistic_size(), statistic(slot));
-    archive_statistic(a, family_, statistic(slot));
-    for (int e = 0; e < d_ * d_; ++e) archive_finite(a, factor(slot)[e]);
-    archive_finite(a, log_determinants_[slot]);
-    if constexpr (Archive::loading) refresh_terms(slot);
-  }
-
   // With the row still inside: |Psi_-| = |Psi| (1 - s), s = kappa/(kappa-1) |L^-1 (x - mean)|^2.
   double score_without(int slot, int b) {
     const double size = statistic(slot)[0];
@@ -351,48 +312,19 @@ class Gaussian::Clusters : public RefreshedClusters<Gaussian, Gaussian::Clusters
   }
 
  private:
-  friend RefreshedClusters;
+  friend FactoredClusters;
 
-  double* factor(int slot) { return factors_.data() + static_cast<std::size_t>(slot) * d_ * d_; }
-  double* mean(int slot) { return means_.data() + static_cast<std::size_t>(slot) * d_; }
-
-  // vector_ = scale (x - posterior mean).
-  void difference(int slot, int row, double scale) {
-    for (int j = 0; j < d_; ++j) vector_[j] = scale * (family_.row(row)[j] - mean(slot)[j]);
-  }
-
-  void update(int slot, double sign) {
-    double* x = spare_.data();
-    std::copy_n(vector_.data(), d_, x);
-    const double squared = cholesky_solve_squared(d_, factor(slot), x);
-    const double ratio = 1 + sign * squared;
-    if (!(ratio > 1e-3) || !cholesky_rank_one(d_, factor(slot), vector_.data(), sign))
-      return refresh(slot);
-    log_determinants_[slot] += std::log(ratio);
-    refresh_terms(slot);
-  }
-
-  void refresh(int slot) {
-    log_determinants_[slot] = family_.posterior_factor(statistic(slot), factor(slot));
-    refresh_terms(slot);
-  }
-
+  void grow_terms(std::size_t count) { terms_.resize(count); }
   void refresh_terms(int slot) {
-    const double* s = statistic(slot);
-    const double size = s[0];
-    const double kappa = family_.r() + s[0];
-    for (int j = 0; j < d_; ++j) mean(slot)[j] = s[1 + j] * s[0] / kappa;
+    const double size = statistic(slot)[0];
+    const double kappa = refresh_mean(slot);
     terms_[slot] = {
         family_.size_term(size + 1) - family_.size_term(size) - 0.5 * log_determinants_[slot],
-        0.5 * (family_.nu() + s[0] + 1), kappa / (kappa + 1)};
+        0.5 * (family_.nu() + size + 1), kappa / (kappa + 1)};
   }
 
-  std::vector<double> factors_, means_, log_determinants_, quadratic_;
   std::vector<StudentTerms> terms_;
   std::vector<double> origin_, nothing_;  // a mean of 0, and squares that nobody asks for
-  std::vector<double> scratch_, vector_;
-  std::vector<double> union_scratch_, union_determinants_;
-  std::vector<const double*> pointers_;
 };
 
 static_assert(Family<Gaussian> && ClusterScores<Gaussian::Clusters, Gaussian>);

@@ -32,12 +32,22 @@ class Gaussian::Atoms {
     bases_.resize(count);
   }
 
-  void draw(int atom, const double* s, Stream& random) {
+  void draw(int atom, const double* s, Stream& random) { draw(atom, s[0], s, random); }
+  // ... of rows of any weight: their number, and the weight, mean and scatter.
+  void draw(int atom, double size, const double* s, Stream& random) {
     family_.posterior_factor(s, factor(atom));
-    draw_wishart_root(d_, family_.nu() + s[0], root_.data(), random);
+    draw_wishart_root(d_, family_.nu() + size, root_.data(), random);
     divide_by_root(factor(atom));
     draw_mean(atom, s, random);
   }
+
+  // (x - mean)' Lambda (x - mean) of a row.
+  double squared_distance(int atom, int row) {
+    double* x = scratch_.data();
+    for (int j = 0; j < d_; ++j) x[j] = family_.row(row)[j] - mean(atom)[j];
+    return cholesky_solve_squared(d_, factor(atom), x);
+  }
+  double log_at_mean(int atom) const { return bases_[atom]; }
 
   void load(std::span<const int> rows) { block_.load(family_, rows); }
 

@@ -72,7 +72,9 @@ inline double Gaussian::log_base() const {
 
 class GaussianBaseUpdate {
  public:
-  GaussianBaseUpdate(const Gaussian& family, const ClusterStatistics& clusters)
+  // The size of a cluster is in front of its statistic; its weight, mean and scatter, which begin
+  // at `moments`, take the place of size, mean and scatter everywhere but in degrees of freedom.
+  GaussianBaseUpdate(const Gaussian& family, const ClusterStatistics& clusters, int moments)
       : hyper_(family.hyper()),
         d_(family.d()),
         base_(static_cast<std::size_t>(family.base_size())),
@@ -81,7 +83,7 @@ class GaussianBaseUpdate {
         pivots_(static_cast<std::size_t>(d_)),
         empty_(static_cast<std::size_t>(family.statistic_size()), 0.0),
         scratch_(static_cast<std::size_t>(d_ + 1) * (d_ + 2) / 2 * widest_vector) {
-    take_statistics(clusters);
+    take_statistics(clusters, moments);
     family.read_base(base_.data());
     const double* entry = base_.data();
     for (int j = 0; j < d_; ++j)
@@ -136,12 +138,14 @@ class GaussianBaseUpdate {
   double nu() const { return std::exp(log_nu_) + d_ + 1; }
 
   // As part of a product, a cluster may have no row with these columns: it says nothing.
-  void take_statistics(const ClusterStatistics& clusters) {
+  void take_statistics(const ClusterStatistics& clusters, int moments) {
     const std::size_t size = empty_.size();
     statistics_.reserve(size * static_cast<std::size_t>(clusters.count));
     for (int k = 0; k < clusters.count; ++k) {
       const double* s = clusters.read(k);
-      if (s[0] > 0) statistics_.insert(statistics_.end(), s, s + size);
+      if (!(s[0] > 0)) continue;
+      sizes_.push_back(s[0]);
+      statistics_.insert(statistics_.end(), s + moments, s + moments + size);
     }
     for (std::size_t at = 0; at < statistics_.size(); at += size)
       pointers_.push_back(statistics_.data() + at);
@@ -163,8 +167,8 @@ class GaussianBaseUpdate {
                               pivots_.data(), r, scratch_.data(), log_determinants_.data());
     double total = size_terms(nu) + 0.5 * nu * count() * log_determinant;
     for (int k = 0; k < count(); ++k) {
-      const double n = pointers_[k][0];
-      total += 0.5 * d_ * std::log(r / (r + n)) - 0.5 * (nu + n) * log_determinants_[k];
+      total += 0.5 * d_ * std::log(r / (r + pointers_[k][0])) -
+               0.5 * (nu + sizes_[k]) * log_determinants_[k];
     }
     return total;
   }
@@ -173,8 +177,8 @@ class GaussianBaseUpdate {
   double size_terms(double nu) {
     if (nu == nu_of_terms_) return size_terms_;
     size_terms_ = -count() * log_multivariate_gamma_by_pairs(d_, 0.5 * nu);
-    for (const double* s : pointers_)
-      size_terms_ += log_multivariate_gamma_by_pairs(d_, 0.5 * (nu + s[0]));
+    for (const double size : sizes_)
+      size_terms_ += log_multivariate_gamma_by_pairs(d_, 0.5 * (nu + size));
     nu_of_terms_ = nu;
     return size_terms_;
   }
@@ -232,9 +236,10 @@ class GaussianBaseUpdate {
     sum_.assign(square(), 0.0);
     root_.resize(square());
     std::vector<double> row(static_cast<std::size_t>(d_));
-    for (const double* s : pointers_) {
+    for (int k = 0; k < count(); ++k) {
+      const double* s = pointers_[k];
       posterior_factor(s);
-      draw_wishart_root(d_, nu() + s[0], root_.data(), random);
+      draw_wishart_root(d_, nu() + sizes_[k], root_.data(), random);
       divide_root();
       double squared = 0;
       for (int i = 0; i < d_; ++i) {
@@ -416,7 +421,7 @@ class GaussianBaseUpdate {
   int d_;
   std::vector<double> base_, omega_, psi_, pivots_, empty_, scratch_;
   double log_nu_ = 0, log_r_ = 0;
-  std::vector<double> statistics_, log_determinants_, factor_;
+  std::vector<double> sizes_, statistics_, log_determinants_, factor_;
   std::vector<const double*> pointers_;
   double nu_of_terms_ = -1, size_terms_ = 0;
   std::vector<double> g_, quadratics_, root_, sum_;
@@ -424,8 +429,9 @@ class GaussianBaseUpdate {
   Floor floors_[2];
 };
 
-inline BaseMoves Gaussian::update_base(const ClusterStatistics& clusters, Stream& random) {
-  GaussianBaseUpdate update(*this, clusters);
+inline BaseMoves Gaussian::update_base(const ClusterStatistics& clusters, Stream& random,
+                                       int moments) {
+  GaussianBaseUpdate update(*this, clusters, moments);
   const BaseMoves moves = update(random);
   set_base(update.base().data());
   return moves;

@@ -35,7 +35,7 @@ concept RowLatents =
 
 template <class F>
 concept LatentFamily = Family<F> && RowLatents<typename F::Latents> &&
-                       requires(F f, const F g, double* to, const double* from, int row) {
+                       requires(F& f, const F& g, double* to, const double* from, int row) {
                          {
                            g.latent_size()
                          } -> std::same_as<int>;  // how many numbers there are in all, or 0
@@ -47,6 +47,23 @@ concept LatentFamily = Family<F> && RowLatents<typename F::Latents> &&
                          f.set_latent(from);                       // other numbers
                          f.set_latent_of_row(row, from);           // other numbers of one row
                        };
+
+// Optional: all latent numbers drawn again at once, given parameters of the clusters that are drawn
+// and then forgotten.
+template <class F>
+concept RedrawnAtOnce =
+    LatentFamily<F> &&
+    requires(F f, const ClusterStatistics& clusters, std::span<const int> cluster_of_row,
+             Stream& random) { f.redraw_latents(clusters, cluster_of_row, random); };
+
+// Whether that is to be done; a family behind the erased interface knows it only once it is made.
+template <Family F>
+bool redraws_at_once(const F& family) {
+  if constexpr (requires { family.redraws_at_once(); })
+    return family.redraws_at_once();
+  else
+    return RedrawnAtOnce<F>;
+}
 
 // How many latent numbers there are; most families have none.
 template <Family F>

@@ -19,6 +19,7 @@
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/kernels.hpp"
 #include "mixwood/numerics/lazy_table.hpp"
+#include "mixwood/numerics/log_product.hpp"
 #include "mixwood/numerics/special.hpp"
 
 namespace mixwood {
@@ -124,13 +125,17 @@ class Multinomial {
 
   // The words that occur in a set of rows, from its statistic.
   void gather(const double* s, GatheredCounts& gathered) const {
-    gathered.words.clear();
-    gathered.counts.clear();
-    for (std::int32_t v = 0; v < width_; ++v)
-      if (s[v] > 0) {
-        gathered.words.push_back(v);
-        gathered.counts.push_back(static_cast<std::int32_t>(s[v]));
-      }
+    const auto most = static_cast<std::size_t>(width_);
+    gathered.words.resize(most);
+    gathered.counts.resize(most);
+    std::size_t found = 0;
+    for (std::int32_t v = 0; v < width_; ++v) {
+      gathered.words[found] = v;
+      gathered.counts[found] = static_cast<std::int32_t>(s[v]);
+      found += s[v] > 0;
+    }
+    gathered.words.resize(found);
+    gathered.counts.resize(found);
     gathered.total = s[width_];
   }
 
@@ -144,11 +149,19 @@ class Multinomial {
   double log_predictive(const double* s, const Block& block) const {
     const double before = prior_total() + s[width_];
     double total = log_gamma(before) - log_gamma(before + block.total);
+    LogProduct factors;  // of the words that the block has a few times, which most are
     for (std::size_t t = 0; t < block.words.size(); ++t) {
       const double count = s[block.words[t]];
-      total += log_gain(count + block.counts[t]) - log_gain(count);
+      const std::int32_t more = block.counts[t];
+      if (more <= few) {
+        double product = beta_ + count;
+        for (std::int32_t j = 1; j < more; ++j) product *= beta_ + count + j;
+        factors.times(product);
+      } else {
+        total += log_gain(count + more) - log_gain(count);
+      }
     }
-    return total;
+    return total + factors.log();
   }
   double log_predictive(const double* s, int row) const {
     return log_predictive(s, block_of_row(row));
@@ -187,6 +200,7 @@ class Multinomial {
 
  private:
   static constexpr std::size_t common_counts = 4096;
+  static constexpr std::int32_t few = 3;  // so many factors neither over- nor underflow
 
   void set_beta(double beta) {
     beta_ = beta;

@@ -127,6 +127,23 @@ class Product {
     alone_.forget_one(static_cast<std::size_t>(row));
   }
 
+  bool redraws_at_once() const {
+    return std::ranges::any_of(parts_,
+                               [](const Part& part) { return part.family->redraws_at_once(); });
+  }
+  void redraw_latents(const ClusterStatistics& clusters, std::span<const int> cluster_of_row,
+                      Stream& random) {
+    for (int p = 0; p < n_parts(); ++p) {
+      if (!parts_[p].family->redraws_at_once()) continue;
+      std::vector<int> own(static_cast<std::size_t>(parts_[p].family->n_rows()));
+      for (int row = 0; row < n_; ++row)
+        if (parts_[p].place(row) >= 0) own[parts_[p].place(row)] = cluster_of_row[row];
+      parts_[p].family->redraw_latents(
+          {clusters.count, [&, p](int k) { return clusters.read(k) + offsets_[p]; }}, own, random);
+    }
+    alone_.forget(static_cast<std::size_t>(n_));
+  }
+
   int n_rows() const { return n_; }
   // From now on rows may count as parts of one.
   void allow_parts() {

@@ -121,11 +121,36 @@ class SphericalGaussian {
   double log_marginal(const double* s) const {
     return log_marginal(s[0], std::log(posterior_scale(s)));
   }
+  // log P of the rows of `s` and one more, or those of `t`.
+  double log_marginal_with(const double* s, int i, double*) const {
+    return log_marginal_with(s, 1.0, row(i), 0.0);
+  }
+  double log_marginal_with(const double* s, const double* t, double*) const {
+    return log_marginal_with(s, t[0], t + 1, t[1 + d_]);
+  }
   double log_marginal(double size, double log_scale) const {
     return size_term(size) - 0.5 * (nu_ + size * d_) * log_scale;
   }
 
  private:
+  // Of the rows of `s` and `count` more with this mean and scatter.
+  double log_marginal_with(const double* s, double count, const double* mean,
+                           double scatter) const {
+    const double n = s[0] + count;
+    if (!(n > 0)) return log_marginal(s);
+    const double share = count / n;
+    double between = 0, squared = 0;
+    for (int j = 0; j < d_; ++j) {
+      const double difference = mean[j] - s[1 + j];
+      const double joint = s[1 + j] + share * difference;
+      between += difference * difference;
+      squared += joint * joint;
+    }
+    const double scale =
+        psi_ + s[1 + d_] + scatter + s[0] * share * between + r_ * n / (r_ + n) * squared;
+    return log_marginal(n, std::log(scale));
+  }
+
   double size_formula(double size) const {
     const double entries = size * d_;
     return -0.5 * entries * std::log(std::numbers::pi) + 0.5 * d_ * std::log(r_ / (r_ + size)) +

@@ -23,7 +23,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "mixwood/family/blocks.hpp"
+#include "mixwood/move/growing_block.hpp"
 #include "mixwood/move/items.hpp"
 #include "mixwood/move/merge_gain.hpp"
 #include "mixwood/move/report.hpp"
@@ -35,9 +35,7 @@ namespace mixwood {
 template <Family F>
 class AnchoredSplitMerge {
  public:
-  explicit AnchoredSplitMerge(const F& family) : family_(family), block_scores_(family) {
-    for (Side& side : sides_) side.statistic.resize(family.statistic_size());
-  }
+  explicit AnchoredSplitMerge(const F& family) : grow_(family) {}
 
   void operator()(GuidedState<F>& state, int node, Stream& random, MoveReport& splits,
                   MoveReport& merges, MoveReport& idle) {
@@ -59,14 +57,6 @@ class AnchoredSplitMerge {
   std::int64_t allocated() const { return allocated_; }
 
  private:
-  struct Side {
-    std::vector<double> statistic;
-    double log_marginal = 0;
-    double size = 0;
-    std::vector<double> groups;  // where rows come in groups: how many of each,
-    double log_kappa = 0;        // ... and kappa of these
-    std::vector<int> nodes;      // what an accepted split will move
-  };
   struct Waiting {
     int node;
     int forbidden;  // a side that the node may not take as a whole, or neither
@@ -74,7 +64,6 @@ class AnchoredSplitMerge {
   };
   static constexpr int neither = -1;
   static constexpr int opened = 2;
-  static constexpr double smallest_open = 1e-3;
   static constexpr double smallest_side = 1e-9;
 
   void split(GuidedState<F>& state, int node, int cluster, double threshold, Stream& random,
@@ -85,7 +74,8 @@ class AnchoredSplitMerge {
     const double log_q = allocate(state, node, no_bound, [&](int, const double* chances) {
       return drawn(chances, random.uniform());
     });
-    const double log_ratio = log_potential(state, 0) + log_potential(state, 1) - together - log_q;
+    const double log_ratio = grow_.log_potential(state, sides_[0]) +
+                             grow_.log_potential(state, sides_[1]) - together - log_q;
     report.add_log_ratio(log_ratio);
     if (!(threshold <= log_ratio)) return;
     ++report.accepted;
@@ -106,7 +96,8 @@ class AnchoredSplitMerge {
     // q is at most 1: what is hopeless already need not be replayed (nor, below, to its end; the
     // report then gets a bound of log r).
     if (!(threshold <= gain)) return report.add_log_ratio(gain);
-    items_.of_two_clusters(state.partition, node, a, b);
+    const int both[] = {a, b};
+    items_.of_clusters(state.partition, node, both);
     const double log_q = allocate(state, node, threshold - gain, [&](int item, const double*) {
       const int slot = state.partition.slot_of_node(item);
       return slot == a ? 0 : slot == b ? 1 : opened;
@@ -132,18 +123,15 @@ class AnchoredSplitMerge {
     return opened;
   }
 
-  double log_potential(GuidedState<F>& state, int side) {
-    if (state.prior.has_groups()) return sides_[side].log_kappa + sides_[side].log_marginal;
-    return state.log_kappa(sides_[side].size) + sides_[side].log_marginal;
-  }
-
   // Sends every item to a side and returns log q; gives up, with what it has, when that falls
   // below `bound`. `choose(node, chances)` says 0, 1 or `opened`.
   template <class Choose>
   double allocate(GuidedState<F>& state, int node, double bound, Choose&& choose) {
     const TreeShape& shape = state.tree->shape;
-    start_side(state, 0, shape.left(node));
-    start_side(state, 1, shape.right(node));
+    for (const int side : {0, 1}) {
+      grow_.take(state, side == 0 ? shape.left(node) : shape.right(node));
+      grow_.start(state, sides_[side], grow_.score_alone(state));
+    }
     double log_q = 0;
     stack_.clear();
     for (auto item = items_.list().rbegin(); item != items_.list().rend(); ++item)
@@ -160,62 +148,25 @@ class AnchoredSplitMerge {
         stack_.push_back({shape.right(next.node), neither, false});
         stack_.push_back({shape.left(next.node), neither, true});
       } else {
-        join(state, choice, next.node);
+        grow_.join(state, sides_[choice], scores_[choice]);
         if (next.first) stack_.back().forbidden = choice;
       }
     }
     return log_q;
   }
 
-  void start_side(GuidedState<F>& state, int which, int node) {
-    Side& side = sides_[which];
-    std::fill(side.statistic.begin(), side.statistic.end(), 0.0);
-    const Block<F> block = state.tree->blocks.of(node, scratch_);
-    family_.merge(side.statistic.data(), block);
-    side.log_marginal = state.log_marginal(node, block);
-    side.size = state.tree->shape.size[node];
-    side.nodes.assign(1, node);
-    if (!state.prior.has_groups()) return;
-    side.groups.assign(state.partition.groups()->n_groups(), 0.0);
-    side.log_kappa = state.prior.by_group().log_component();
-    groups_of_block_ = state.partition.groups_below(node);
-    side.log_kappa += log_join(state, side);
-    for (const GroupCount& entry : groups_of_block_) side.groups[entry.group] += entry.count;
-  }
-
-  // log of kappa(A + w)/kappa(A) for the block w, by its groups.
-  double log_join(const GuidedState<F>& state, const Side& side) const {
-    return state.prior.by_group().log_join(groups_of_block_,
-                                           [&](int group) { return side.groups[group]; });
-  }
-
-  // The probabilities of side 0, side 1 and of opening the node; with_ holds the marginals that
-  // the sides would have.
+  // The probabilities of side 0, side 1 and of opening the node; scores_ holds what the sides
+  // would become.
   void fill_chances(GuidedState<F>& state, const Waiting& next, double* chances) {
-    const int node = next.node;
-    const double size = state.tree->shape.size[node];
-    block_ = state.tree->blocks.of(node, scratch_);
-    const bool has_groups = state.prior.has_groups();
-    if (has_groups) groups_of_block_ = state.partition.groups_below(node);
-    double gains[2];
-    for (int s = 0; s < 2; ++s) {
-      const Side& side = sides_[s];
-      with_[s] = block_scores_.log_union(side.statistic.data(), side.log_marginal, block_);
-      if (has_groups) {
-        joins_[s] = log_join(state, side);
-        gains[s] = with_[s] - side.log_marginal + joins_[s];
-      } else {
-        gains[s] = with_[s] - side.log_marginal + state.log_kappa(side.size + size) -
-                   state.log_kappa(side.size);
-      }
-    }
-    double first = 1 / (1 + std::exp(gains[1] - gains[0]));
+    grow_.take(state, next.node);
+    for (const int side : {0, 1}) scores_[side] = grow_.score(state, sides_[side]);
+    double first = 1 / (1 + std::exp(scores_[1].log_gain - scores_[0].log_gain));
     if (std::isnan(first))
       throw std::runtime_error(
           "the weights of a block's two sides are not numbers; rescale X or choose a less extreme "
           "prior");
     first = std::clamp(first, smallest_side, 1 - smallest_side);
-    const double open = chance_of_opening(state, node);
+    const double open = grow_.chance_of_opening(state);
     chances[0] = (1 - open) * first;
     chances[1] = (1 - open) * (1 - first);
     chances[2] = open;
@@ -227,35 +178,12 @@ class AnchoredSplitMerge {
     chances[2] /= total;
   }
 
-  static double chance_of_opening(const GuidedState<F>& state, int node) {
-    if (state.tree->shape.is_leaf(node)) return 0;
-    const double open = 1 / (1 + std::exp(-state.tree->log_dissimilarity[node]));
-    return std::clamp(open, smallest_open, 1 - smallest_open);
-  }
-
-  // To be called after fill_chances for the same node.
-  void join(GuidedState<F>& state, int which, int node) {
-    Side& side = sides_[which];
-    family_.merge(side.statistic.data(), block_);
-    side.log_marginal = with_[which];
-    side.size += state.tree->shape.size[node];
-    side.nodes.push_back(node);
-    if (!state.prior.has_groups()) return;
-    side.log_kappa += joins_[which];
-    for (const GroupCount& entry : groups_of_block_) side.groups[entry.group] += entry.count;
-  }
-
   static constexpr double no_bound = -std::numeric_limits<double>::infinity();
 
-  const F& family_;
-  BlockScores<F> block_scores_;
+  BlockGrowth<F> grow_;
   Items items_;
-  Side sides_[2];
-  double with_[2] = {0, 0};
-  double joins_[2] = {0, 0};
-  std::span<const GroupCount> groups_of_block_;
-  Block<F> block_{};
-  typename NodeBlocks<F>::Scratch scratch_;
+  GrowingBlock sides_[2];
+  BlockScore scores_[2];
   std::vector<double> union_, other_;
   std::vector<Waiting> stack_;
   std::int64_t allocated_ = 0;

@@ -1,10 +1,10 @@
-// What an anchored split-merge has to allocate: the highest nodes of the tree that lie in S without
-// the node v, where S is the cluster that v is in or the two that its children are in. Both ways
-// give the same nodes in the same order for the same S, larger ones first, whatever the current
-// division of S.
+// What moves at a node v have to allocate: the highest nodes of the tree that lie in S without v,
+// where S is the cluster that v is in or the union of those that meet it. Both ways give the same
+// nodes in the same order for the same S, larger ones first, whatever the current division of S.
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "mixwood/state/tree_partition.hpp"
@@ -26,14 +26,14 @@ class Items {
     sort(shape);
   }
 
-  // S is two clusters, of which v's left child is in one and its right child in the other.
-  void of_two_clusters(const TreePartition& partition, int v, int a, int b) {
+  // S is several clusters that meet v, and v lies in their union.
+  void of_clusters(const TreePartition& partition, int v, std::span<const int> clusters) {
     const TreeShape& shape = partition.shape();
     marked_.resize(shape.n_nodes(), 0);
     items_.clear();
-    for (const int cluster : {a, b})
+    for (const int cluster : clusters)
       partition.each_piece(cluster, [&](int piece) {
-        if (shape.parent[piece] == v) return;
+        if (piece >= v && piece < shape.end(v)) return;
         items_.push_back(piece);
         marked_[piece] = 1;
       });

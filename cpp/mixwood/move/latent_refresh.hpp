@@ -6,6 +6,8 @@
 // (c without the row, its rows as they are now); then its latent part is drawn given that and the
 // cluster. A Gibbs step on both together: a row of which little is known can move freely, though
 // with its latent part given it could not.
+//
+// Some families draw all latent parts at once, too, given parameters of the clusters.
 #pragma once
 
 #include <algorithm>
@@ -48,6 +50,23 @@ class LatentRefresh {
     write_clusters(state);
     next_ += static_cast<std::int64_t>(visited.size());
     return visited;
+  }
+
+  // All latent numbers at once, where the family can; what is kept of statistics is then to follow.
+  void redraw(const S& state, F& family, Stream& random, MoveReport& report) {
+    if constexpr (RedrawnAtOnce<F>) {
+      const Timed timed(report);
+      const auto& active = state.partition.active();
+      clusters_.resize(static_cast<std::size_t>(family.n_rows()));
+      for (int row = 0; row < family.n_rows(); ++row)
+        clusters_[row] = state.partition.position(state.partition.slot_of(row));
+      family.redraw_latents({static_cast<int>(active.size()),
+                             [&](int k) {
+                               state.clusters.read(active[k], statistic_.data());
+                               return statistic_.data();
+                             }},
+                            clusters_, random);
+    }
   }
 
   // For `log_weights`: the clusters as they are now.
@@ -146,6 +165,7 @@ class LatentRefresh {
   const Kernels& kernels_ = kernels();
   typename F::Latents latents_;
   std::vector<double> statistic_, weights_, values_;
+  std::vector<int> clusters_;  // of the rows, by their place in the list
   std::vector<char> changed_;  // the clusters that rows have left or joined
   std::int64_t next_ = 0;
 };

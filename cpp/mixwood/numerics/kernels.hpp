@@ -34,6 +34,15 @@ struct RegressionTerms {
   double spread;
 };
 
+// The same of a row whose precision is w times that of its cluster's rows:
+// base + half_columns log f - half log(1 + f |L^-1 (x - mean)|^2), f = kappa w / (kappa + w).
+struct ScaledTerms {
+  double base;
+  double half_columns;
+  double half;
+  double kappa;
+};
+
 struct Kernels {
   const char* name;
 
@@ -49,6 +58,15 @@ struct Kernels {
   void (*gaussian_unions)(int d, int count, const double* const* statistics, const double* block,
                           const double* psi, const double* floors, double r, double* scratch,
                           double* log_determinants);
+
+  // As `gaussian` for rows with weights, block_rows of them.
+  void (*scaled_gaussian)(int d, const double* factor, const double* mean, const double* rows,
+                          const double* weights, ScaledTerms terms, double* scratch,
+                          double* quadratic, double* scores);
+  // The same scores of one row at many weights, plus a number for each; `count` is a multiple of
+  // widest_vector.
+  void (*scaled_lattice)(int count, const double* weights, const double* log_densities,
+                         ScaledTerms terms, double squared, double* scores);
 
   // Gaussian, one variance for all columns; as above with |x - mean|^2.
   void (*spherical)(int d, const double* mean, const double* rows, StudentTerms terms,
@@ -111,6 +129,9 @@ struct Kernels {
 
   // values[k] = logGamma(values[k]), each > 0.
   void (*log_gammas)(int count, double* values);
+
+  // log of the sum of exp(log_terms[k]); `count` is a multiple of widest_vector.
+  double (*log_sum)(int count, double* log_terms);
 
   // Picks k with probability proportional to exp(log_weights[k]): the first whose cumulative
   // sum exceeds uniform * total; -1 if they are not numbers. Overwrites log_weights.

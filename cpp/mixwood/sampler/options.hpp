@@ -22,6 +22,7 @@ struct TreeOptions {
   int split_moves;     // likewise
   int leaf_moves;      // likewise
   int fitted_moves;    // likewise
+  int redraw_moves;    // per pass
   int rebuild;         // iterations from one guide tree to the next; 0: never
   int warmup_rebuild;  // the same in warm-up
   int max_leaves;      // 0: every row is a leaf

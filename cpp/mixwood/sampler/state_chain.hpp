@@ -184,12 +184,25 @@ class StateChain : public AnyChain {
     if constexpr (requires { state_.follow_latent(rows); }) state_.follow_latent(rows);
   }
 
+  // Some latent parts of rows with the rows' clusters, then all, where the family can.
+  void update_latents() {
+    if constexpr (LatentFamily<F>) {
+      if (!latents_) return;
+      follow_latent((*latents_)(state_, *family_, row_visits(), random_, latent_report_));
+      if (!redraws_at_once(*family_)) return;
+      // Of very many rows in a share of the iterations, by chance, whatever the state: as long as
+      // an iteration that visits a part of them.
+      if (n_rows() > rows_redrawn && random_.uniform() * n_rows() >= rows_redrawn) return;
+      latents_->redraw(state_, *family_, random_, latent_report_);
+      follow_latent(family_->latent_rows());
+      state_.gather();
+    }
+  }
+
   // The latent parts of rows, the prior's parameters, the base measure, and statistics made afresh
   // now and then: at fixed iterations, or when too many slots are empty.
   void end_iteration() {
-    if constexpr (LatentFamily<F>)
-      if (latents_)
-        follow_latent((*latents_)(state_, *family_, row_visits(), random_, latent_report_));
+    update_latents();
     parameters_(state_.prior, state_.partition, random_, parameter_report_);
     if (!base_takes_long() || random_.uniform() < share_of_updates) update_base();
     const auto& partition = state_.partition;
@@ -211,6 +224,7 @@ class StateChain : public AnyChain {
   }
   static constexpr int many_words = 1000;
   static constexpr int few_numbers = 40;
+  static constexpr int rows_redrawn = 10000;
   static constexpr int many_rows = 5000;
   static constexpr double share_of_updates = 0.25;
 

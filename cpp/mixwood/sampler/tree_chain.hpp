@@ -17,6 +17,7 @@
 #include "mixwood/move/anchored_split_merge.hpp"
 #include "mixwood/move/fitted_split_merge.hpp"
 #include "mixwood/move/leaf_scan.hpp"
+#include "mixwood/move/multiway_redraw.hpp"
 #include "mixwood/move/subtree_gibbs.hpp"
 #include "mixwood/sampler/options.hpp"
 #include "mixwood/sampler/state_chain.hpp"
@@ -39,6 +40,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
       move_blocks();
       split_and_merge();
       split_and_merge_fitted();
+      redraw();
       scan_leaves();
       if (this->stop_) return;
       this->end_iteration();
@@ -58,7 +60,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
 
   std::vector<MoveReport> reports() const override {
     auto reports = this->with_shared(
-        {subtrees_, splits_, merges_, idle_, fitted_splits_, fitted_merges_, leaves_});
+        {subtrees_, splits_, merges_, idle_, fitted_splits_, fitted_merges_, redraws_, leaves_});
     reports.push_back(trees_);
     return reports;
   }
@@ -87,8 +89,10 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
               "a counter is out of range");
     for (MoveReport* report : {&subtrees_, &splits_, &merges_, &idle_, &leaves_, &trees_})
       report->archive(a);
-    if (options_.fitted_moves == 0) return;  // as earlier versions
-    for (MoveReport* report : {&fitted_splits_, &fitted_merges_}) report->archive(a);
+    // What earlier versions did not have is there only if such moves are made.
+    if (options_.fitted_moves != 0)
+      for (MoveReport* report : {&fitted_splits_, &fitted_merges_}) report->archive(a);
+    if (options_.redraw_moves != 0) redraws_.archive(a);
   }
 
   // Laws and leaf sets follow from a tree that was loaded.
@@ -145,6 +149,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
         subtree_gibbs_(*family),
         split_merge_(*family),
         fitted_(*family),
+        redraw_(*family),
         scan_(sets_, family->n_rows()) {
     reference_.set(this->values());
     scan_.learn(this->sweep_);
@@ -207,6 +212,18 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
               fitted_splits_, fitted_merges_);
   }
 
+  void redraw() {
+    if (laws_.pairs().empty()) return;
+    const Timed timed(redraws_);
+    const std::int64_t work = redraw_.compared();
+    const std::int64_t most = most_allocated * this->n_rows();
+    for (int k = options_.redraw_moves; k > 0 && !this->stop_; --k) {
+      if (!frozen_ && redraw_.compared() - work > most) break;  // as for splits and merges
+      redraw_(this->state_, laws_.pairs().draw(this->random_), this->random_, this->stop_,
+              redraws_);
+    }
+  }
+
   void scan_leaves() {
     const int visits = options_.leaf_moves == TreeOptions::automatic
                            ? scan_.advised_visits(laws_.expected_clusters())
@@ -241,6 +258,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   SubtreeGibbs<F> subtree_gibbs_;
   AnchoredSplitMerge<F> split_merge_;
   FittedSplitMerge<F> fitted_;
+  MultiwayRedraw<F> redraw_;
   LeafScan<F> scan_;
   bool frozen_ = false;
   int since_tree_ = 0;
@@ -250,6 +268,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   MoveReport idle_{"idle"};
   MoveReport fitted_splits_{"fitted split"};
   MoveReport fitted_merges_{"fitted merge"};
+  MoveReport redraws_{"redraw"};
   MoveReport leaves_{"leaf"};
   MoveReport trees_{"guide tree"};
 };

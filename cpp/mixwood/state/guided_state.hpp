@@ -56,6 +56,10 @@ struct GuidedState : ClusterState<F, TreePartition> {
   void rebuild() {
     partition.compact();
     clusters.grow(partition.n_slots());
+    gather();
+  }
+  // All rows have changed: statistics made afresh, in the same slots.
+  void gather() {
     for (const int slot : partition.active()) make_afresh(slot);
   }
 

@@ -133,6 +133,17 @@ struct State : ClusterState<F, Partition> {
     for (int row = 0; row < partition.n_rows(); ++row)
       this->clusters.observe(partition.slot_of(row), row);
   }
+
+  // All rows have changed: statistics made afresh, in the same slots.
+  void gather() {
+    const Partition& partition = this->partition;
+    const auto size = static_cast<std::size_t>(this->family.statistic_size());
+    std::vector<double> statistics(size * partition.n_slots(), 0.0);
+    for (int row = 0; row < partition.n_rows(); ++row)
+      this->family.observe(statistics.data() + size * partition.slot_of(row), row);
+    for (const int slot : partition.active())
+      this->clusters.assign(slot, statistics.data() + size * slot);
+  }
 };
 
 }  // namespace mixwood

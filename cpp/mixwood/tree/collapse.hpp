@@ -1,8 +1,6 @@
 // Fewer leaves: tight subtrees become weighted leaves, which keep only their statistics.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <queue>
@@ -38,37 +36,34 @@ class Collapse {
            nodes.is_leaf(nodes.right[node]);
   }
 
-  // Limits on weight double, so leaves end up about as heavy as each other.
+  // Those judged one cluster, so that leaves end up about as heavy as each other.
   void collapse_light_pairs(int max_leaves) {
-    const Arena& nodes = forest_.nodes();
-    bool heavier_left = true;
-    for (std::int64_t heaviest = 2; heavier_left; heaviest *= 2) {
-      heavier_left = false;
-      for (const int root : std::vector<int>(forest_.trees()))
-        for (const int node : nodes.bottom_up(root)) {
-          if (forest_.n_leaves() <= max_leaves) return;
-          if (!is_pair(node) || forest_.log_dissimilarity(node) > 0) continue;
-          if (nodes.size[node] > static_cast<double>(heaviest))
-            heavier_left = true;
-          else
-            collapse(node);
-        }
-    }
+    collapse_pairs(max_leaves, [&](int node) {
+      return forest_.log_dissimilarity(node) > 0 ? never : forest_.nodes().size[node];
+    });
   }
 
   void collapse_near_pairs(int max_leaves) {
+    collapse_pairs(max_leaves, [&](int node) { return forest_.log_dissimilarity(node); });
+  }
+
+  // Pairs of leaves by rising `order(node)`; none that is to come `never`.
+  template <class Order>
+  void collapse_pairs(int max_leaves, Order&& order) {
+    if (forest_.n_leaves() <= max_leaves) return;
     const Arena& nodes = forest_.nodes();
     using Pair = std::pair<double, int>;
-    std::priority_queue<Pair, std::vector<Pair>, std::greater<>> nearest;
+    std::priority_queue<Pair, std::vector<Pair>, std::greater<>> next;
     auto add = [&](int node) {
-      if (is_pair(node)) nearest.emplace(forest_.log_dissimilarity(node), node);
+      if (!is_pair(node)) return;
+      const double at = order(node);
+      if (at < never) next.emplace(at, node);
     };
-    if (forest_.n_leaves() <= max_leaves) return;
     for (const int root : forest_.trees())
       for (const int node : nodes.bottom_up(root)) add(node);
-    while (forest_.n_leaves() > max_leaves && !nearest.empty()) {
-      const int node = nearest.top().second;
-      nearest.pop();
+    while (forest_.n_leaves() > max_leaves && !next.empty()) {
+      const int node = next.top().second;
+      next.pop();
       collapse(node);
       if (nodes.parent[node] != Arena::none) add(nodes.parent[node]);
     }
@@ -101,6 +96,8 @@ class Collapse {
     forest_.rename_leaves(now_);
     now_.assign(now_.size(), Arena::none);
   }
+
+  static constexpr double never = std::numeric_limits<double>::infinity();
 
   Forest& forest_;
   IncrementalClustering& growth_;

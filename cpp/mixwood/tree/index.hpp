@@ -108,8 +108,9 @@ class TreeIndex {
   bool is_kept() const { return !groups_.empty() && seen_ + 1 == forest_.version(); }
   bool is_stale() const {
     const std::size_t trees = forest_.trees().size();
-    return groups_.empty() || seen_ != forest_.version() || trees > 2 * built_for_ ||
-           2 * trees < built_for_;
+    // Groups split as they grow, and empty ones go: it is built again for better groups.
+    return groups_.empty() || seen_ != forest_.version() || trees > 4 * built_for_ ||
+           4 * trees < built_for_;
   }
 
   double group_size() const {
@@ -148,10 +149,7 @@ class TreeIndex {
   // The group's statistic from its trees.
   void gather(Group& group) {
     group.statistic.assign(forest_.family().statistic_size(), 0.0);
-    for (const int root : group.roots) {
-      forest_.load(root, other_);
-      forest_.include(group.statistic.data(), other_);
-    }
+    for (const int root : group.roots) forest_.include(group.statistic.data(), root);
     group.log_marginal = forest_.family().log_marginal(group.statistic.data());
   }
 
@@ -203,6 +201,7 @@ class TreeIndex {
     double lowest = std::numeric_limits<double>::infinity();
     for (const int root : roots) {
       if (root == from) continue;
+      forest_.load(root, other_);
       const double here = fit(root, group);
       if (here < lowest) {
         lowest = here;
@@ -213,8 +212,8 @@ class TreeIndex {
   }
 
   // The log predictive of the tree's rows given the group's, against that of their own, per row.
+  // The tree is the one in `other_`.
   double fit(int root, const Group& group) {
-    forest_.load(root, other_);
     const double together =
         forest_.log_marginal_of_union(group.statistic.data(), group.log_marginal, other_);
     return (together - group.log_marginal - forest_.nodes().log_marginal[root]) /
@@ -224,6 +223,7 @@ class TreeIndex {
   void halve(const std::vector<int>& roots, Group& left, Group& right) {
     std::vector<std::pair<double, int>> order;
     for (const int root : roots) {
+      forest_.load(root, other_);
       const double key = fit(root, right) - fit(root, left);
       order.emplace_back(std::isnan(key) ? 0.0 : key, root);  // NaN has no place in an order
     }

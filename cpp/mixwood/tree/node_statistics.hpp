@@ -38,19 +38,53 @@ class NodeStatistics : public ForestTopology {
     return family_->is_sparse() ? weights_[node] : nodes_.size[node];
   }
 
+  // A statistic that is made from rows. That of a sparse family is long, and a row has few words:
+  // it becomes 0 again by forgetting the rows, which whole numbers allow.
+  struct Scratch {
+    std::vector<double> values;
+    std::vector<int> rows;                     // what it is made of,
+    std::weak_ptr<const ErasedFamily> family;  // of this family; none if of more than rows
+
+    void clear(const std::shared_ptr<const ErasedFamily>& now) {
+      if (now->is_sparse() && !family.owner_before(now) && !now.owner_before(family))
+        for (const int row : rows) now->forget(values.data(), row);
+      else
+        values.assign(static_cast<std::size_t>(now->statistic_size()), 0.0);
+      rows.clear();
+      family = now;
+    }
+    void observe(const ErasedFamily& now, int row) {
+      now.observe(values.data(), row);
+      rows.push_back(row);
+    }
+    void merge(const ErasedFamily& now, const double* s) {
+      now.merge(values.data(), s);
+      family.reset();
+    }
+    void assign(const double* s, int size) {
+      values.assign(s, s + size);
+      family.reset();
+    }
+  };
+
   // A node to be compared with many others: what is the same every time, made once.
   struct Item {
     int node = Arena::none;
-    int row = Arena::inner;         // as in the arena
-    std::vector<double> statistic;  // where it is not a single row
-    GatheredCounts counts;          // likewise, of a sparse family
+    int row = Arena::inner;  // as in the arena
+    Scratch statistic;       // where it is not a single row, and of a sparse family
+    GatheredCounts counts;   // where it is not a single row, of a sparse family
   };
   void load(int node, Item& item) {
     item.node = node;
     item.row = nodes_.row[node];
-    if (item.row >= 0 && knows_rows()) return;
+    if (item.row >= 0 && knows_rows()) {
+      if (!family_->is_sparse()) return;
+      item.statistic.clear(family_);
+      item.statistic.observe(*family_, item.row);
+      return;
+    }
     const double* s = statistic(node, first_);
-    item.statistic.assign(s, s + family_->statistic_size());
+    item.statistic.assign(s, family_->statistic_size());
     if (family_->is_sparse()) family_->gather(s, item.counts);
   }
 
@@ -61,9 +95,9 @@ class NodeStatistics : public ForestTopology {
     return log_marginal_of_union(a, pair_);
   }
   double log_marginal_of_union(int node, const Item& item) {
-    if (family_->is_sparse() && nodes_.row[node] >= 0 && item.row < 0)
+    if (family_->is_sparse() && nodes_.row[node] >= 0)
       return nodes_.log_marginal[item.node] +
-             family_->log_predictive(item.statistic.data(), nodes_.row[node]);
+             family_->log_predictive(item.statistic.values.data(), nodes_.row[node]);
     return log_marginal_of_union(statistic(node, first_), nodes_.log_marginal[node], item);
   }
   // The same for two nodes. A part takes both at once: trees of few rows, which are no parts, are
@@ -72,7 +106,7 @@ class NodeStatistics : public ForestTopology {
     if (knows_rows() || family_->is_sparse())
       return {log_marginal_of_union(a, item), log_marginal_of_union(b, item)};
     return family_->log_marginals_with(statistic(a, first_), statistic(b, second_),
-                                       item.statistic.data(), union_.data());
+                                       item.statistic.values.data(), union_.data());
   }
   // Of any rows with this statistic and log marginal, and the item.
   double log_marginal_of_union(const double* s, double log_marginal, const Item& item) {
@@ -80,14 +114,16 @@ class NodeStatistics : public ForestTopology {
       return log_marginal + (item.row >= 0 ? family_->log_predictive(s, item.row)
                                            : family_->log_predictive(s, CountBlock(item.counts)));
     if (item.row >= 0) return family_->log_marginal_with(s, item.row, union_.data());
-    return family_->log_marginal_with(s, item.statistic.data(), union_.data());
+    return family_->log_marginal_with(s, item.statistic.values.data(), union_.data());
   }
+  // s becomes that of the node's rows, too.
+  void include(double* s, int node) { family_->merge(s, statistic(node, first_)); }
   // s becomes that of the item's rows, too.
   void include(double* s, const Item& item) const {
     if (item.row >= 0)
       family_->observe(s, item.row);
     else
-      family_->merge(s, item.statistic.data());
+      family_->merge(s, item.statistic.values.data());
   }
 
  protected:
@@ -206,20 +242,20 @@ class NodeStatistics : public ForestTopology {
   const double* stored(int node) const { return statistics_.data() + offset(node); }
 
   // The node's statistic: where it is stored, or made from its leaves in `scratch`.
-  const double* statistic(int node, std::vector<double>& scratch) {
+  const double* statistic(int node, Scratch& scratch) {
     if (nodes_.place[node] != Arena::none) return stored(node);
-    scratch.assign(family_->statistic_size(), 0.0);
+    scratch.clear(family_);
     if (nodes_.row[node] >= 0) {
-      family_->observe(scratch.data(), nodes_.row[node]);
-      return scratch.data();
+      scratch.observe(*family_, nodes_.row[node]);
+      return scratch.values.data();
     }
     nodes_.each_leaf(node, [&](int leaf) {
       if (nodes_.row[leaf] >= 0)
-        family_->observe(scratch.data(), nodes_.row[leaf]);
+        scratch.observe(*family_, nodes_.row[leaf]);
       else
-        family_->merge(scratch.data(), static_cast<const double*>(stored(leaf)));
+        scratch.merge(*family_, stored(leaf));
     });
-    return scratch.data();
+    return scratch.values.data();
   }
 
   static void copy_into(std::vector<double>& target, const double* s) {
@@ -242,8 +278,7 @@ class NodeStatistics : public ForestTopology {
   Item pair_;
   std::vector<double> statistics_, weights_;
   std::vector<int> free_places_;
-  std::vector<double> first_ = std::vector<double>(family_->statistic_size());
-  std::vector<double> second_ = std::vector<double>(family_->statistic_size());
+  Scratch first_, second_;
   std::vector<double> union_ = std::vector<double>(family_->statistic_size());
 };
 

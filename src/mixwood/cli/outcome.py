@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
-from mixwood._support.numbers import count, duration, number
+from mixwood._support.numbers import count, duration, number, percent
 from mixwood.posterior.markers import markers_in_words
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ __all__ = ["as_json", "is_finished", "print_outcome", "report_command", "resume_
 
 #: The most clusters that are printed, and the most markers of each.
 _MOST_CLUSTERS, _MOST_MARKERS = 12, 5
+#: The most groups of rows, and the most clusters of each.
+_MOST_GROUPS, _MOST_SHARES = 12, 4
 
 
 def resume_command(folder: Path, draws: int | None = None) -> str:
@@ -74,6 +76,7 @@ def as_json(digest: Digest, folder: Path, report: Path | None, labels: Path | No
         "estimate_n_groups": said.groups.estimate,
         "estimate_n_clusters": said.clusters.estimate,
         "clusters": _clusters(digest),
+        "groups": _groups(digest),
         "adjusted_rand": digest.adjusted_rand,
         "converged": verdict.level == "good",
         "convergence": verdict.level,
@@ -110,6 +113,30 @@ def _print_clusters(digest: Digest) -> None:
         typer.echo(f"And {count('smaller cluster', len(clusters) - len(shown))}.")
 
 
+def _groups(digest: Digest) -> list[dict[str, Any]] | None:
+    """Return the groups of rows, if there are any: the mean share of each cluster."""
+    groups = digest.posterior.groups
+    if groups is None:
+        return None
+    shares = digest.thinned.group_weights()["mean"].unstack().to_numpy()
+    return [
+        {"group": name, "rows": int(size), "shares": own.tolist()}
+        for name, size, own in zip(groups.names, groups.sizes, shares, strict=True)
+    ]
+
+
+def _print_groups(digest: Digest) -> None:
+    """Print a line per group of rows: the clusters that it has most of."""
+    groups = _groups(digest) or []
+    for group in groups[:_MOST_GROUPS]:
+        shares = np.array(group["shares"])
+        largest = [k for k in np.argsort(-shares)[:_MOST_SHARES] if shares[k] >= 0.05]
+        said = ", ".join(f"cluster {k} {percent(float(shares[k]))}" for k in largest)
+        typer.echo(f"Group {group['group']}, {count('row', group['rows'])}: {said}.")
+    if len(groups) > _MOST_GROUPS:
+        typer.echo(f"And {count('more group', len(groups) - _MOST_GROUPS)}.")
+
+
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it."""
     if isinstance(value, dict):
@@ -133,6 +160,7 @@ def print_outcome(digest: Digest) -> None:
     time = "" if seconds is None else f" in {duration(seconds)}"
     typer.echo(f"{count('chain', posterior.n_chains)} of {count('draw', posterior.n_draws)}{time}.")
     _print_clusters(digest)
+    _print_groups(digest)
     if about.known is not None:
         typer.echo(f"Adjusted Rand index with {about.known.name!r}: {digest.adjusted_rand:.3f}.")
     if "structure" in posterior.settings:

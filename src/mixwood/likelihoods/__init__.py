@@ -13,6 +13,7 @@ from mixwood.likelihoods.poisson import Poisson
 from mixwood.likelihoods.product import Product
 from mixwood.likelihoods.regression import Regression
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
+from mixwood.likelihoods.student_t import StudentT
 
 __all__ = [
     "LIKELIHOODS",
@@ -29,6 +30,7 @@ __all__ = [
     "Product",
     "Regression",
     "SphericalGaussian",
+    "StudentT",
     "conjugate_family",
 ]
 
@@ -37,6 +39,7 @@ __all__ = [
 #: one of these.)
 LIKELIHOODS: tuple[type[Likelihood], ...] = (
     Gaussian,
+    StudentT,
     DiagonalGaussian,
     SphericalGaussian,
     Multinomial,

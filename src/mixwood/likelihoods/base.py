@@ -383,6 +383,24 @@ class Likelihood(Settable, ABC):
         """Return drawn missing entries (..., count), which the core has in units of its own."""
         return latent
 
+    # --- rows with a latent part, missing entries or other, that chains draw
+
+    def latent_size(self, X: Data) -> int:
+        """Return how many latent numbers chains draw for the rows of checked `X`."""
+        return len(self.missing_entries(X)[0])
+
+    def row_scales(self, X: Data, latent: FloatArray) -> FloatArray | None:
+        """Return the scales of rows (..., n) among drawn latent numbers, None without any.
+
+        A row's precision is its scale times that of its cluster: far below 1 it is an outlier.
+        """
+        return None
+
+    @property
+    def why_no_leaves(self) -> str | None:
+        """Why rows cannot be joined in leaves, which keep sums alone; None if they can."""
+        return None
+
     # --- draws
 
     def draw_parameters(
@@ -465,6 +483,12 @@ class Likelihood(Settable, ABC):
         if base is None:
             base = self.draw_base(rng)
         return self.draw_rows(self.draw_parameters(empty, rng, base), labels, rng)
+
+    def simulate_with_latent(
+        self, labels: IntArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> tuple[Data, FloatArray]:
+        """Draw rows as `simulate` does, and tell what was drawn for them that is not seen."""
+        return self.simulate(labels, rng, base), np.empty(0)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -20,7 +20,6 @@ from mixwood.likelihoods.dependence import (
     whole_variances,
 )
 from mixwood.likelihoods.fixed_scale import variance_factor
-from mixwood.likelihoods.gaussian import vector
 from mixwood.likelihoods.learned import (
     C0,
     LearnedScale,
@@ -38,6 +37,7 @@ from mixwood.likelihoods.learned_scale import (
     learns,
     scalars_learned,
 )
+from mixwood.likelihoods.normal_wishart import vector
 from mixwood.likelihoods.spread import (
     Rounding,
     present_variances,

@@ -38,9 +38,13 @@ class _LearnsScale(ABC):
     nu: Any
     scale: Any
 
-    def start_base(self) -> FloatArray:
+    def start_scale(self) -> FloatArray:
         """Return where a chain starts: a fifth of the data's variances."""
         return self._above_ties(self._packed(None)) if learns(self.scale) else np.empty(0)
+
+    def start_base(self) -> FloatArray:
+        """Return where a chain starts; nothing but the scale is learned."""
+        return self.start_scale()
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperprior.
@@ -106,7 +110,7 @@ class LearnsVariances(_LearnsScale):
 
     def start_bases(self) -> FloatArray:
         """Return starts of several widths, at a small and a large `nu`, all above the floor."""
-        start = self.start_base()
+        start = self.start_scale()
         if not len(start):
             return start[None]
         least = np.log(self._floors()) + 0.01
@@ -165,7 +169,7 @@ class LearnsCovariance(_LearnsScale):
 
     def start_bases(self) -> FloatArray:
         """Return starts of several widths, at a small and a large `nu`, all above the floor."""
-        start = self.start_base()
+        start = self.start_scale()
         if not len(start):
             return start[None]
         spread, floor = self._in_units(self.scale.covariance), self._in_units(self.scale.floor)

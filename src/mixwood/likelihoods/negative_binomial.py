@@ -13,7 +13,6 @@ from mixwood.hyper import LogNormal, draw, law
 from mixwood.input.matrices import real_array
 from mixwood.likelihoods.base import Parameters
 from mixwood.likelihoods.exposure import Exposed
-from mixwood.likelihoods.gaussian import vector
 from mixwood.likelihoods.learned import (
     BOUNDS,
     base_of_clusters,
@@ -22,7 +21,8 @@ from mixwood.likelihoods.learned import (
     number_or_prior,
     start_or_draw,
 )
-from mixwood.likelihoods.poisson import column_rates
+from mixwood.likelihoods.normal_wishart import vector
+from mixwood.likelihoods.poisson import SHAPE_PRIOR, column_rates
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -32,9 +32,6 @@ __all__ = ["NegativeBinomial"]
 #: The hyperprior of a learned size, and what any size lies within: beyond, counts are Poisson's.
 SIZE_PRIOR = LogNormal(5, 1.5)
 SIZE_BOUNDS = (1e-6, 1e6)
-#: The hyperprior of a learned shape: small and narrow. A large shape expects clusters of one mean:
-#: then spread can be had from clusters as well as from the size, and lone rows cost nothing.
-SHAPE_PRIOR = LogNormal(0.2, 0.3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +48,8 @@ class NegativeBinomial(Exposed):
         or `mixwood.hyper.Gamma` is the hyperprior of each column's own, and these are learned
         along with the clusters, by default under ``LogNormal(5, 1.5)``; between 1e-6 and 1e6.
     shape : float or distribution
-        How alike the means of clusters are: large where they differ little. Learned for each
-        column by default, under ``LogNormal(0.2, 0.3)``: means are expected to differ much, so that
-        a row on its own is expensive, and what is spread is not taken for clusters.
+        How alike the means of clusters are, as for `Poisson`: large where they differ little.
+        Learned for each column by default, under ``LogNormal(0.1, 0.8)``.
     mean : float or array of shape (d,), optional
         What the prior expects the mean of a cluster to be, by default the column's; per unit of
         exposure.

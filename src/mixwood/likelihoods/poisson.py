@@ -13,7 +13,6 @@ from mixwood.hyper import LogNormal
 from mixwood.input.matrices import real_array
 from mixwood.likelihoods.base import Parameters
 from mixwood.likelihoods.exposure import Exposed
-from mixwood.likelihoods.gaussian import vector
 from mixwood.likelihoods.learned import (
     TiedRate,
     is_learned,
@@ -24,14 +23,17 @@ from mixwood.likelihoods.learned import (
     of_clusters,
     start_or_draw,
 )
+from mixwood.likelihoods.normal_wishart import vector
 
 if TYPE_CHECKING:
     from mixwood import _core
 
 __all__ = ["Poisson", "column_rates"]
 
-#: The hyperprior of a learned shape.
-SHAPE_PRIOR = LogNormal(1, 1.5)
+#: The hyperprior of a learned shape: the means of clusters are spread far wider than the counts. A
+#: large shape would judge a row on its own by a distribution that is nearly that of the data, and a
+#: lone row must cost something (docs/theory/defaults.md).
+SHAPE_PRIOR = LogNormal(0.1, 0.8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ class Poisson(Exposed):
         Shape of the Gamma prior on each rate: large where the rates of clusters differ little. A
         number fixes it. A `mixwood.hyper.LogNormal` or `mixwood.hyper.Gamma` is the hyperprior of
         each column's own, and these are learned along with the clusters, by default under
-        ``LogNormal(1, 1.5)``.
+        ``LogNormal(0.1, 0.8)``.
     rate : float or array of shape (d,), optional
         Rate of that prior; by default ``shape`` over the column's mean, so that the
         prior expects the mean that the data have, also while the shape is learned.

@@ -346,9 +346,33 @@ class Product(Likelihood):
         assert isinstance(X, np.ndarray)
         found, end = [], 0
         for part in self._slices(X):
-            start, end = end, end + len(part.likelihood.missing_entries(part.data)[0])
+            start, end = end, end + part.likelihood.latent_size(part.data)
             found.append(part.likelihood.drawn_entries(part.data, latent[..., start:end]))
         return np.concatenate(found, axis=-1)
+
+    def latent_size(self, X: Data) -> int:
+        """Return how many numbers the parts draw."""
+        assert isinstance(X, np.ndarray)
+        return sum(part.likelihood.latent_size(part.data) for part in self._slices(X))
+
+    def row_scales(self, X: Data, latent: FloatArray) -> FloatArray | None:
+        """Return the least scale that a row has in any part, 1 where it has none."""
+        assert isinstance(X, np.ndarray)
+        found, end = None, 0
+        for part in self._slices(X):
+            start, end = end, end + part.likelihood.latent_size(part.data)
+            own = part.likelihood.row_scales(part.data, latent[..., start:end])
+            if own is None:
+                continue
+            if found is None:
+                found = np.ones((*latent.shape[:-1], len(X)))
+            found[..., part.rows] = np.minimum(found[..., part.rows], own)
+        return found
+
+    @property
+    def why_no_leaves(self) -> str | None:
+        """The reason of the first part that has one."""
+        return next(filter(None, (part.why_no_leaves for part in self.parts.values())), None)
 
     @property
     def statistic_size(self) -> int:

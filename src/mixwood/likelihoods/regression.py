@@ -13,7 +13,6 @@ from mixwood._support.checks import positive_number, shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_array, real_matrix
 from mixwood.likelihoods.base import Column, Likelihood, Parameters, TargetTerms
-from mixwood.likelihoods.gaussian import vector
 from mixwood.likelihoods.learned import C0, LearnedScale, base_of_clusters, centre_spread
 from mixwood.likelihoods.learned_base import LearnsVariances
 from mixwood.likelihoods.learned_scale import (
@@ -26,6 +25,7 @@ from mixwood.likelihoods.learned_scale import (
     learns,
     scalars_learned,
 )
+from mixwood.likelihoods.normal_wishart import vector
 from mixwood.likelihoods.spread import (
     present_variances,
     rounding,

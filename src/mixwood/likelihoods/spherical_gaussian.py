@@ -13,7 +13,6 @@ from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
 from mixwood.likelihoods.fixed_scale import variance_factor
-from mixwood.likelihoods.gaussian import vector
 from mixwood.likelihoods.learned import (
     C0,
     LearnedScale,
@@ -31,6 +30,7 @@ from mixwood.likelihoods.learned_scale import (
     learns,
     scalars_learned,
 )
+from mixwood.likelihoods.normal_wishart import vector
 from mixwood.likelihoods.spread import (
     refuse_extreme_spread,
     rounding,

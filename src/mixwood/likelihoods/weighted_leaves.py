@@ -35,7 +35,7 @@ __all__ = [
 
 
 def refuse_drawn_entries(likelihood: Likelihood, data: Data, name: str) -> None:
-    """Raise where entries are missing that would be drawn: leaves keep sums of rows alone.
+    """Raise where something of rows would be drawn, as missing entries: leaves keep sums alone.
 
     Parameters
     ----------
@@ -46,6 +46,13 @@ def refuse_drawn_entries(likelihood: Likelihood, data: Data, name: str) -> None:
     name : str
         What the rows are called.
     """
+    why_not = likelihood.why_no_leaves
+    if why_not is not None:
+        raise ValueError(
+            f"{name} would be joined in leaves, which keep sums of rows alone, and the likelihood "
+            f"{type(likelihood).__name__} {why_not}; use mw.Gaussian(), or rows without weights, "
+            "known labels and max_leaves"
+        )
     entries = len(likelihood.missing_entries(data)[0])
     if entries:
         raise ValueError(

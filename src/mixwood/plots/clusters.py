@@ -13,12 +13,12 @@ from mixwood._support.types import FloatArray, Sizes
 from mixwood.plots.cluster_names import Marked, name_clusters
 from mixwood.plots.colours import as_palette, cluster_colours, cluster_names
 from mixwood.plots.plane import Plane, plane_of
-from mixwood.plots.style import QUIET_COLOUR, axes_or_new, sample_of
+from mixwood.plots.style import QUIET_COLOUR, axes_or_new, quiet_frame, sample_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["plot_clusters"]
 
@@ -30,10 +30,12 @@ _DENSITY_DRAWS = 200
 _LARGEST_AREA = 400.0
 #: The shares of the items that lie within the contours.
 _CONTOURS = (0.99, 0.9, 0.5)
+#: How dark it is within them, from the outermost on.
+_SHADES = (0.06, 0.13, 0.22)
 
 
 def plot_clusters(
-    posterior: Posterior,
+    posterior: GroupedDraws,
     loss: str = "vi",
     min_size: int = 1,
     seed: Any = 0,
@@ -80,17 +82,18 @@ def plot_clusters(
     ax.set(xlabel=plane.names[0], ylabel=plane.names[1] or "density")
     ax.set_title(_title(posterior, plane, marked), fontsize="medium")
     name_clusters(ax, plane.points, marked, at_clusters=not one_column)
+    quiet_frame(ax)
     return ax
 
 
-def _title(posterior: Posterior, plane: Plane, marked: Marked) -> str:
+def _title(posterior: GroupedDraws, plane: Plane, marked: Marked) -> str:
     number = count("cluster", len(marked.sizes))
     share = float(np.average(~marked.sure, weights=plane.sizes))
     unsure = "" if marked.sure.all() else f"; hollow: {percent(share)} unsure"
     return f"{_items_drawn(posterior, plane)}, {number}{unsure}"
 
 
-def _items_drawn(posterior: Posterior, plane: Plane) -> str:
+def _items_drawn(posterior: GroupedDraws, plane: Plane) -> str:
     """Return how many there are in the picture: "1,300 items", "900 rows in 40 leaves"."""
     if not posterior.of_leaves:
         return count("item", len(plane.points), of=posterior.n_items)
@@ -150,7 +153,9 @@ def _areas(sizes: Sizes) -> FloatArray:
     return np.asarray(np.maximum(sizes * scale, 1.0))
 
 
-def _draw_line(ax: Axes, posterior: Posterior, plane: Plane, marked: Marked, density: bool) -> None:
+def _draw_line(
+    ax: Axes, posterior: GroupedDraws, plane: Plane, marked: Marked, density: bool
+) -> None:
     """Draw a histogram of stacked clusters, the density, and below them one mark per item."""
     values = plane.points[:, 0]
     edges = _bin_edges(values)
@@ -184,8 +189,10 @@ def _bin_edges(values: FloatArray) -> FloatArray:
     return np.linspace(values.min(), values.max(), min(max(wanted, 20), 100) + 1)
 
 
-def _draw_contours(ax: Axes, posterior: Posterior, plane: Plane) -> None:
+def _draw_contours(ax: Axes, posterior: GroupedDraws, plane: Plane) -> None:
     """Draw where the predictive density is at the 1st, 10th and 50th percentile of the items."""
+    from matplotlib.colors import to_rgba
+
     few = _few_draws(posterior)
     across, up = _grid(plane.points[:, 0], 90), _grid(plane.points[:, 1], 90)
     places = np.stack(np.meshgrid(across, up), axis=-1)
@@ -194,14 +201,16 @@ def _draw_contours(ax: Axes, posterior: Posterior, plane: Plane) -> None:
     items = np.searchsorted(np.cumsum(plane.sizes), rows, side="right")
     at_items = few.log_density(plane.points[items])
     levels = np.unique(np.quantile(at_items, [1 - share for share in _CONTOURS]))
-    ax.contour(across, up, density, levels, colors=QUIET_COLOUR, linewidths=0.9, linestyles="solid")
+    shades = [to_rgba(QUIET_COLOUR, alpha) for alpha in _SHADES[-len(levels) :]]
+    ax.contourf(across, up, density, [*levels, np.inf], colors=shades)
+    ax.contour(across, up, density, levels, colors=QUIET_COLOUR, linewidths=0.7, linestyles="solid")
 
 
 def _grid(values: FloatArray, count: int) -> FloatArray:
-    margin = 0.08 * float(np.ptp(values))
+    margin = 0.14 * float(np.ptp(values))
     return np.linspace(values.min() - margin, values.max() + margin, count)
 
 
-def _few_draws(posterior: Posterior) -> Posterior:
+def _few_draws(posterior: GroupedDraws) -> GroupedDraws:
     """Return a posterior with some of the draws, evenly from all chains."""
     return posterior.thinned(max(1, _DENSITY_DRAWS // posterior.n_chains))

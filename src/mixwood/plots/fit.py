@@ -9,7 +9,7 @@ import numpy as np
 
 from mixwood._support.checks import whole_number
 from mixwood._support.numbers import number
-from mixwood.plots.style import COLOURS, QUIET_COLOUR, axes_or_new
+from mixwood.plots.style import COLOURS, QUIET_COLOUR, axes_or_new, quiet_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ _NAMES = {"humps": "flattest cluster", "peaks": "most peaked cluster", "bend": "
 def plot_fit(fit: FitCheck, ax: Axes | None = None, *, max_quantities: int = 15) -> Axes:
     """Draw the quantities of a check, the oddest first; see `Posterior.plot_fit`."""
     most = whole_number(max_quantities, "max_quantities", at_least=1)
-    rows = [*fit.table.head(most).itertuples()]
+    rows = _chosen(fit.table, most)
     ax = axes_or_new(ax, (7.5, 1.6 + 0.26 * max(len(rows), 2)))
     missed = np.array([row.missed for row in rows], dtype=np.bool_)
     scores = np.array([row.score for row in rows], dtype=np.float64)
@@ -59,11 +59,18 @@ def plot_fit(fit: FitCheck, ax: Axes | None = None, *, max_quantities: int = 15)
     ax.set_xlim(1.15 * low, 1.15 * high)
     ax.set_yticks(places, [_label(row) for row in rows], fontsize="small")
     ax.set_ylim(-0.7, max(len(rows), 1) - 0.3)
-    ax.set_xlabel("standard deviations from what the model expects")
+    ax.set_xlabel("standard deviations from expected")
     title = fill(fit.sentence, _LINE).replace("$", r"\$")
     ax.set_title(title, fontsize="medium", loc="right", ha="right")
-    ax.spines[["top", "right"]].set_visible(False)
+    quiet_frame(ax)
     return ax
+
+
+def _chosen(table: Any, most: int) -> list[Any]:
+    """Return the oddest quantities; of ties, which many columns have at once, only some."""
+    ties = (table["quantity"] == "ties").to_numpy()
+    many = ties & (np.cumsum(ties) > max(most // 4, 1)) & (len(table) > most)
+    return [*table[~many].head(most).itertuples()]
 
 
 def _label(row: Any) -> str:

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mixwood._support.checks import shown
+from mixwood._support.checks import shown, whole_number
+from mixwood._support.numbers import count, number
+from mixwood._support.types import FloatArray, IntArray
 from mixwood.plots.colours import as_palette, cluster_names
-from mixwood.plots.style import MIXED_COLOUR
+from mixwood.plots.style import MIXED_COLOUR, quiet_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood._support.types import FloatArray, IntArray
     from mixwood.input.groups import Groups
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["plot_groups"]
 
 #: The most groups whose names are written, and the most cells with numbers in them.
 _MOST_NAMED, _MOST_NUMBERS = 60, 160
+#: From pale to dark: cells that are empty are white.
+_COLOURS = ("#EDF3E2", "#B9DDBE", "#6FC0C4", "#3583B9", "#234D96", "#101F54")
+
+
+class _Table(NamedTuple):
+    """The shares and rows of groups (down) in clusters (across), and what these are called."""
+
+    shares: FloatArray
+    rows: FloatArray
+    names: list[str]
+    colours: list[str]
 
 
 def plot_groups(
-    posterior: Posterior,
+    posterior: GroupedDraws,
     order: Any = None,
     loss: str = "vi",
     min_size: int = 1,
@@ -33,42 +46,80 @@ def plot_groups(
     *,
     names: Any = None,
     palette: Any = None,
+    max_clusters: int = 30,
     draws: int = 1000,
 ) -> tuple[Axes, Axes]:
     """Draw the shares of the clusters in each group; see `Posterior.plot_groups`."""
     from mixwood.posterior.groups import groups_of
 
     groups = groups_of(posterior, "plot_groups")
-    table = posterior.group_weights(loss=loss, min_size=min_size, seed=seed, draws=draws)
-    shares = table["mean"].unstack().to_numpy()
-    rows = table["rows"].unstack().to_numpy()
-    K = shares.shape[1]
-    sizes = rows.sum(axis=0)
-    called = cluster_names(names, K)
+    most = whole_number(max_clusters, "max_clusters", at_least=1)
     every = as_palette(palette)
-    colours = [every[k % len(every)] for k in range(K)]
-    chosen = _order(groups, order, shares)
-    bars, map_axes = ax if ax is not None else _new_axes(len(chosen), K)
-    _stack(bars, shares[chosen], colours)
-    _map(map_axes, shares[chosen], rows[chosen])
-    labels = [str(groups.names[j]) for j in chosen]
-    sized = [f"{name} ({size:,})" for name, size in zip(called, sizes, strict=True)]
-    map_axes.set_yticks(range(K), sized, fontsize="small")
-    map_axes.set_ylabel("cluster (rows)")
-    map_axes.tick_params(axis="y", length=0, pad=12)
-    for k, colour in enumerate(colours):
-        map_axes.plot(
-            -0.008, k, "s", color=colour, markersize=6, clip_on=False, gid="chip",
-            transform=map_axes.get_yaxis_transform(),
+    weights = posterior.group_weights(loss=loss, min_size=min_size, seed=seed, draws=draws)
+    table = _table(weights, names, every, most)
+    chosen = _order(groups, order, table.shares)
+    table = table._replace(shares=table.shares[chosen], rows=table.rows[chosen])
+    bars, cells = ax if ax is not None else _new_axes(*table.shares.shape)
+    _stack(bars, table)
+    _map(cells, table)
+    _name_clusters(cells, table)
+    _name_groups(cells, [str(groups.names[j]) for j in chosen])
+    if order is not None and not isinstance(order, str):
+        _mark_lives(cells, table)
+    return bars, cells
+
+
+def _table(weights: Any, names: Any, palette: Sequence[str], most: int) -> _Table:
+    """Return the largest clusters, and all others together."""
+    shares, rows = (weights[name].unstack().to_numpy(dtype=float) for name in ("mean", "rows"))
+    K = shares.shape[1]
+    called = cluster_names(names, K)
+    colours = [palette[k % len(palette)] for k in range(K)]
+    if most < K:
+        shares, rows = (
+            np.column_stack([values[:, :most], values[:, most:].sum(axis=1)])
+            for values in (shares, rows)
+        )
+        called = [*called[:most], count("other", K - most)]
+        colours = [*colours[:most], MIXED_COLOUR]
+    sized = [
+        f"{name} ({number(float(size))})" for name, size in zip(called, rows.sum(0), strict=True)
+    ]
+    return _Table(shares, rows, sized, colours)
+
+
+def _name_clusters(ax: Axes, table: _Table) -> None:
+    """Name the clusters, each with a mark of its colour."""
+    ax.set_yticks(range(len(table.names)), table.names, fontsize="small")
+    ax.set_ylabel("cluster (rows)")
+    ax.tick_params(axis="y", length=0, pad=14)
+    for k, colour in enumerate(table.colours):
+        ax.annotate(
+            "\N{BLACK SQUARE}", (0, k), xycoords=ax.get_yaxis_transform(), xytext=(-9, 0),
+            textcoords="offset points", ha="center", va="center", fontsize=9, color=colour,
+            annotation_clip=False, gid="chip",
         )  # fmt: skip
-    step = -(-len(labels) // _MOST_NAMED)
-    places = range(0, len(labels), step)
+
+
+def _name_groups(ax: Axes, labels: list[str]) -> None:
+    places = range(0, len(labels), -(-len(labels) // _MOST_NAMED))
     long = max(map(len, labels)) * len(labels) > 90
-    map_axes.set_xticks(
+    ax.set_xticks(
         list(places), [labels[k] for k in places], rotation=90 if long else 0, fontsize="small"
     )
-    map_axes.set_xlabel("group")
-    return bars, map_axes
+    ax.set_xlabel("group")
+
+
+def _mark_lives(ax: Axes, table: _Table) -> None:
+    """Draw a bar where a cluster begins after the first group, or ends before the last."""
+    for k, colour in enumerate(table.colours):
+        there = np.flatnonzero(table.rows[:, k])
+        if not len(there):
+            continue
+        ends = [(there[0] - 0.5, there[0] > 0), (there[-1] + 0.5, there[-1] < len(table.rows) - 1)]
+        for place, within in ends:
+            if within:
+                ax.plot([place] * 2, [k - 0.46, k + 0.46], color=colour, lw=3.5, gid="end")
 
 
 def _order(groups: Groups, order: Any, shares: FloatArray) -> IntArray:
@@ -107,35 +158,44 @@ def _new_axes(groups: int, K: int) -> tuple[Axes, Axes]:
     return bars, map_axes
 
 
-def _stack(ax: Axes, shares: FloatArray, colours: list[str]) -> None:
+def _stack(ax: Axes, table: _Table) -> None:
     """Draw a bar for each group, the clusters of the data on top of each other."""
-    bottom = np.zeros(len(shares))
-    for k, colour in enumerate(colours):
-        ax.bar(
-            range(len(shares)), shares[:, k], 0.85, bottom=bottom, color=colour,
-            edgecolor="white", linewidth=0.4,
-        )  # fmt: skip
-        bottom += shares[:, k]
-    ax.bar(range(len(shares)), 1 - bottom, 0.85, bottom=bottom, color=MIXED_COLOUR, alpha=0.4)
+    groups = range(len(table.shares))
+    bottom = np.zeros(len(table.shares))
+    for share, colour in zip(table.shares.T, table.colours, strict=True):
+        ax.bar(groups, share, 0.85, bottom=bottom, color=colour, edgecolor="white", linewidth=0.4)
+        bottom += share
+    ax.bar(groups, 1 - bottom, 0.85, bottom=bottom, color=MIXED_COLOUR, alpha=0.4)
     ax.set(ylim=(0, 1), ylabel="share of the group")
-    ax.spines[["top", "right"]].set_visible(False)
+    ax.yaxis.set_major_formatter(_percent_axis())
+    quiet_frame(ax)
 
 
-def _map(ax: Axes, shares: FloatArray, rows: IntArray) -> None:
+def _percent_axis() -> Any:
+    from matplotlib.ticker import PercentFormatter
+
+    return PercentFormatter(1, decimals=0)
+
+
+def _map(ax: Axes, table: _Table) -> None:
     """Draw clusters by groups; cells without a row are empty."""
-    from matplotlib.colors import PowerNorm
+    from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 
-    seen = np.ma.masked_where(rows.T == 0, shares.T)
-    largest = max(float(shares.max()), 0.01)
-    picture = ax.imshow(
-        seen, aspect="auto", cmap="cividis", norm=PowerNorm(0.5, 0, largest),
-        interpolation="nearest",
+    shares = table.shares.T
+    seen = np.ma.masked_where(table.rows.T == 0, shares)
+    largest = max(float(seen.max()), 0.01)
+    image = ax.imshow(
+        seen, aspect="auto", cmap=LinearSegmentedColormap.from_list("shares", _COLOURS),
+        norm=PowerNorm(0.5, 0, largest), interpolation="nearest",
     )  # fmt: skip
-    ax.figure.colorbar(picture, ax=ax, label="share", pad=0.01)
+    bar = ax.figure.colorbar(image, ax=ax, pad=0.01, format=_percent_axis())
+    bar.set_ticks([tick for tick in (0, 0.05, 0.2, 0.5, 1.0) if tick <= largest])
+    bar.ax.tick_params(labelsize="small")
+    ax.spines[:].set_visible(False)
     if shares.size <= _MOST_NUMBERS:
-        dark = np.sqrt(shares.T / largest) < 0.6
-        for (k, j), share in np.ndenumerate(shares.T):
-            if rows[j, k] > 0:
+        dark = np.sqrt(shares / largest) > 0.55
+        for (k, j), share in np.ndenumerate(shares):
+            if table.rows[j, k] > 0:
                 ink = "white" if dark[k, j] else "black"
                 ax.text(j, k, _percent(share), ha="center", va="center", color=ink, fontsize=7.5)
 

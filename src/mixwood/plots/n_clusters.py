@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood.plots.style import COLOURS, axes_or_new, legend_above, plain_ticks
+from mixwood.plots.style import COLOURS, axes_or_new, legend_above, plain_ticks, quiet_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["plot_n_clusters"]
 
@@ -20,7 +20,7 @@ __all__ = ["plot_n_clusters"]
 _MOST_BARS = 60
 
 
-def plot_n_clusters(posterior: Posterior, ax: Axes | None = None, min_size: int = 1) -> Axes:
+def plot_n_clusters(posterior: GroupedDraws, ax: Axes | None = None, min_size: int = 1) -> Axes:
     """Draw the posterior of the number of clusters; see `Posterior.plot_n_clusters`."""
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -47,4 +47,5 @@ def plot_n_clusters(posterior: Posterior, ax: Axes | None = None, min_size: int 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     plain_ticks(ax.xaxis)
     ax.yaxis.set_major_formatter(PercentFormatter(1))
+    quiet_frame(ax)
     return ax

@@ -16,7 +16,7 @@ from mixwood.plots.discriminant import discriminants
 
 if TYPE_CHECKING:
     from mixwood._support.types import Data, FloatArray, IntArray, Sizes
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["Plane", "plane_of"]
 
@@ -45,7 +45,7 @@ class Plane(NamedTuple):
 
 
 def plane_of(
-    posterior: Posterior,
+    posterior: GroupedDraws,
     items: IntArray,
     labels: IntArray,
     certainty: FloatArray,
@@ -123,7 +123,7 @@ def _given(coordinates: Any, n: int, items: IntArray, sizes: Sizes) -> Plane:
 
 
 def _two_columns(
-    posterior: Posterior, X: Any, sizes: Sizes, nominal: Sequence[bool], names: Sequence[str]
+    posterior: GroupedDraws, X: Any, sizes: Sizes, nominal: Sequence[bool], names: Sequence[str]
 ) -> Plane:
     """Return two columns of the data, by their names."""
     known = list(posterior.column_names)

@@ -18,14 +18,15 @@ from mixwood.posterior.describe import column_names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["Profile", "draw_profile", "plot_profile", "profile_of", "profile_size"]
 
 #: The colours end here; what is further out looks the same.
 _FURTHEST = 3.0
-#: Values are written into the cells of a picture with at most this many, and this many columns.
-_MOST_CELLS, _MOST_WRITTEN = 160, 14
+#: Values are written into the cells of a picture with at most this many; in letters of these sizes,
+#: in points. Of the width of axes so much is left for cells, beside a tree and the colour bar.
+_MOST_CELLS, _LETTERS, _FOR_CELLS = 160, (8.3, 7.0, 6.0), 0.72
 #: Longer names of columns are cut.
 _LONGEST = 28
 
@@ -59,7 +60,7 @@ class Profile(NamedTuple):
 
 
 def plot_profile(
-    posterior: Posterior,
+    posterior: GroupedDraws,
     words: Any = None,
     loss: str = "vi",
     min_size: int = 1,
@@ -105,7 +106,7 @@ def draw_profile(ax: Axes, profile: Profile, names: Sequence[str], colours: Sequ
         profile.standardized, cmap="RdBu_r", vmin=-ends, vmax=ends, aspect="auto",
         interpolation="nearest",
     )  # fmt: skip
-    if p <= _MOST_WRITTEN and K * p <= _MOST_CELLS:
+    if K * p <= _MOST_CELLS:
         _write_values(ax, profile, ends)
     _name_both(ax, profile, [names[k] for k in profile.clusters], colours)
     _draw_tree(ax, profile)
@@ -188,11 +189,20 @@ def _in_tree(table: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def _write_values(ax: Axes, profile: Profile, ends: float) -> None:
-    for (i, j), value in np.ndenumerate(profile.value):
+    """Write the parameters into the cells, in letters that are small enough; or not at all."""
+    shares = [kind in ("probability", "category") for kind in profile.kinds]
+    texts = {
+        (i, j): percent(value) if shares[j] else number(value)
+        for (i, j), value in np.ndenumerate(profile.value)
+    }
+    inches = ax.get_figure(root=True).get_figwidth() * ax.get_position().width  # type: ignore[union-attr]
+    room = 72 * inches * _FOR_CELLS / profile.value.shape[1]
+    longest = max(map(len, texts.values()))
+    fitting = [size for size in _LETTERS if 0.62 * size * (longest + 0.5) <= room]
+    for (i, j), text in texts.items() if fitting else ():
         dark = abs(profile.standardized[i, j]) > 0.6 * ends
-        text = percent(value) if profile.kinds[j] in ("probability", "category") else number(value)
         ax.text(
-            j, i, text, ha="center", va="center", fontsize="small",
+            j, i, text, ha="center", va="center", fontsize=fitting[0],
             color="white" if dark else "black",
         )  # fmt: skip
 

@@ -14,12 +14,12 @@ from mixwood.plots.style import axes_or_new, sample_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["plot_similarity"]
 
 
-def plot_similarity(posterior: Posterior, ax: Axes | None = None, max_items: int = 1000) -> Axes:
+def plot_similarity(posterior: GroupedDraws, ax: Axes | None = None, max_items: int = 1000) -> Axes:
     """Draw the co-clustering probabilities; see `Posterior.plot_similarity`."""
     items = sample_of(posterior.n_items, whole_number(max_items, "max_items", at_least=1))
     table = posterior.similarity(rows=items)

@@ -21,6 +21,7 @@ __all__ = [
     "legend_above",
     "marker",
     "plain_ticks",
+    "quiet_frame",
     "sample_of",
 ]
 
@@ -61,6 +62,13 @@ def axes_or_new(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
     from matplotlib import pyplot
 
     return pyplot.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def quiet_frame(ax: Axes) -> None:
+    """Leave of the frame what numbers are along, in the colour of what is not data."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(QUIET_COLOUR)
+    ax.tick_params(color=QUIET_COLOUR)
 
 
 def legend_above(ax: Axes) -> None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.checks import shown
-from mixwood.plots.style import axes_or_new, colour, legend_above, plain_ticks
+from mixwood.plots.style import axes_or_new, colour, legend_above, plain_ticks, quiet_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mixwood.posterior.posterior import Posterior
+    from mixwood.posterior.grouped_draws import GroupedDraws
 
 __all__ = ["plot_trace"]
 
@@ -28,7 +28,7 @@ _TITLES = {
 }
 
 
-def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = None) -> Axes:
+def plot_trace(posterior: GroupedDraws, name: str = "log_joint", ax: Axes | None = None) -> Axes:
     """Draw one line per chain; see `Posterior.plot_trace`."""
     from matplotlib.ticker import MaxNLocator
 
@@ -50,12 +50,13 @@ def plot_trace(posterior: Posterior, name: str = "log_joint", ax: Axes | None = 
     if values.dtype.kind == "i":
         ax.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     plain_ticks(ax.xaxis, ax.yaxis)
+    quiet_frame(ax)
     if 1 < chains <= _MOST_NAMED:
         legend_above(ax)
     return ax
 
 
-def _values(posterior: Posterior, name: Any) -> Any:
+def _values(posterior: GroupedDraws, name: Any) -> Any:
     random = posterior.model.prior.random_parameters
     learned = posterior.base_scalars()
     known = ["n_clusters", "log_joint", "log_u", *random, *learned]

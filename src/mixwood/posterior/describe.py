@@ -55,6 +55,8 @@ def describe(
     for key, value in estimates.items():
         prefix, name = parted(key)
         columns = groups[prefix]
+        if name == "df":  # of all clusters: in the summary
+            continue
         if name == "words":
             distinct = next(c.effect for c in compared if c.kind == "word")
             table |= _word_columns(value, distinct, columns, prefix)

@@ -100,7 +100,7 @@ def mean_inverse(clusters: IntArray, mean: FloatArray) -> FloatArray:
     Examples
     --------
     >>> mean_inverse(np.array([1, 4]), np.array([1e-12, 2.0])).round(4)
-    array([1.    , 0.1754])
+    array([1.    , 0.1758])
     """
     from numpy.polynomial.legendre import leggauss
 
@@ -180,7 +180,8 @@ def group_shares(draws: Draws, estimate: IntArray, *, seed: Any, n_draws: int) -
     """Draw the shares of an estimate's clusters in each group.
 
     The share of a draw's cluster goes to the clusters of the estimate in proportion to where its
-    items are.
+    items are: those ``n_jk`` of the group itself and, with the weight ``gamma_j`` of the prior,
+    those of all groups.
 
     Returns
     -------
@@ -191,8 +192,9 @@ def group_shares(draws: Draws, estimate: IntArray, *, seed: Any, n_draws: int) -
     rng = np.random.default_rng(seed_sequence(seed))
     draws = draws.thinned(max(n_draws // draws.n_chains, 1))
     values, labels = GroupValues.of(draws), flat_labels(draws)
-    K = int(estimate.max()) + 1
-    shares = np.empty((len(labels), len(groups), K + 1))
+    J, K = len(groups), int(estimate.max()) + 1
+    cells = groups.codes * K + estimate
+    shares = np.empty((len(labels), J, K + 1))
     for s, row in enumerate(labels):
         there = group_counts(draws, row)
         spread = contingency(row, estimate, draws.item_sizes)
@@ -200,9 +202,10 @@ def group_shares(draws: Draws, estimate: IntArray, *, seed: Any, n_draws: int) -
         components = rng.poisson(min(np.exp(values.log_rate[s] + values.log_chi[s]), 1e15))
         jumps = rng.standard_gamma(there + values.gamma[s])
         rest = rng.standard_gamma(np.maximum(components * values.gamma[s], 1e-300))
-        total = jumps.sum(axis=0) + rest
-        shares[s, :, :K] = (jumps / total).T @ spread
-        shares[s, :, K] = rest / total
+        each = jumps / (jumps.sum(axis=0) + rest) / (there + values.gamma[s])  # of one item
+        own = np.bincount(cells, each[row, groups.codes] * draws.item_sizes, minlength=J * K)
+        shares[s, :, :K] = own.reshape(J, K) + (each * values.gamma[s]).T @ spread
+        shares[s, :, K] = rest / (jumps.sum(axis=0) + rest)
     return shares
 
 

@@ -72,7 +72,7 @@ class Imputed:
 def imputed(draws: Draws) -> Imputed:
     """Return the draws of missing entries; see `Posterior.imputed`."""
     X = draws.data_for("imputed")
-    if draws.latents is None or isinstance(X, WeightedLeaves):
+    if isinstance(X, WeightedLeaves) or not len(draws.resolved.missing_entries(X)[0]):
         skipped = isinstance(X, np.ndarray) and bool(np.isnan(X).any())
         why = (
             f"its likelihood, {type(draws.resolved).__name__}, skips the missing entries; "
@@ -81,6 +81,7 @@ def imputed(draws: Draws) -> Imputed:
             else "nothing is missing in X"
         )
         raise ValueError(f"this posterior has no draws of missing entries: {why}")
+    assert draws.latents is not None
     rows, columns = draws.resolved.missing_entries(X)
     names = tuple(draws.column_names[column] for column in columns)
     return Imputed(rows, columns, names, draws.resolved.drawn_entries(X, draws.latents))

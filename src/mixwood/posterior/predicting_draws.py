@@ -1,4 +1,4 @@
-"""Draws and what they say about rows that nobody has seen, and entries that are missing."""
+"""Draws and what they say about rows that nobody has seen, entries that are missing, outliers."""
 
 from __future__ import annotations
 
@@ -54,6 +54,52 @@ class PredictingDraws(EstimatedDraws):
         from mixwood.posterior.imputed import imputed
 
         return imputed(self)
+
+    # --- rows that are far out
+
+    def outliers(self, df: Any = None, most: int | None = 20) -> Any:
+        """Return the rows that are farthest out in their clusters, by the scales of rows.
+
+        For `mixwood.StudentT`, alone or as a part of a `mixwood.Product`. The variance of a row
+        about the centre of its cluster is that of the cluster over the row's scale: about 1 for an
+        ordinary row, 0.1 for one some three times as far out.
+
+        Parameters
+        ----------
+        df : pandas or polars table, optional
+            With the rows of the data in the same order: the result has its columns, and its index
+            for names of rows. Without it rows are numbered.
+        most : int, optional
+            How many rows; None for all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With ``cluster`` (of the point estimate), ``scale`` (the posterior mean), ``q5`` and
+            ``q95``; the least scale first. Of a product the least that a row has in any part.
+
+        Raises
+        ------
+        ValueError
+            If rows have no scales.
+
+        Examples
+        --------
+        >>> import mixwood as mw
+        >>> X = [[0.0], [0.1], [0.2], [0.3], [0.1], [0.2], [2.0], [0.0]]
+        >>> model = mw.Mixture(mw.StudentT(df=2), mw.DirichletProcess(alpha=0.1))
+        >>> post = mw.sample(model, X, draws=50, chains=2, seed=1, progress=False)
+        >>> post.outliers(most=1).index.tolist()
+        [6]
+        """
+        from mixwood._support.checks import whole_number
+        from mixwood.posterior.labels_table import table_for
+        from mixwood.posterior.outliers import outliers, row_scales
+
+        most = None if most is None else whole_number(most, "most", at_least=1)
+        row_scales(self)  # before the estimate, which takes time
+        table = table_for(self, df)
+        return outliers(self, self.point_estimate(), table, most)
 
     # --- new rows
 

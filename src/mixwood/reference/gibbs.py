@@ -57,7 +57,7 @@ class GibbsChain:
     ) -> None:
         self.model = model
         self.family = self._make_family()
-        self.given = dense(X)
+        self.given = self.family.with_latent(dense(X))
         self.latent_rows = [i for i, row in enumerate(self.given) if self.family.lacks(row)]
         self.X = self.given.copy()  # with what is missing filled in
         for i in self.latent_rows:
@@ -93,19 +93,15 @@ class GibbsChain:
         self.family.set_base(base)
 
     def set_latent(self, latent: FloatArray) -> None:
-        """Fill in missing entries, given as the core has them; to be followed by `set_state`."""
-        likelihood = self.model.likelihood
-        entries = likelihood.missing_entries(self.given)
-        self.X[entries] = likelihood.drawn_entries(self.given, latent)
+        """Take on latent numbers, given as the core has them; to be followed by `set_state`."""
+        zero, unit = self.family.latent_units(self.given)
+        self.X[self.family.latent_places(self.given)] = zero + unit * latent
 
     @property
     def latent(self) -> FloatArray:
-        """What missing entries are now, as the core has them."""
-        likelihood = self.model.likelihood
-        entries = likelihood.missing_entries(self.given)
-        zero = likelihood.drawn_entries(self.given, np.zeros(len(entries[0])))
-        unit = likelihood.drawn_entries(self.given, np.ones(len(entries[0]))) - zero
-        return np.asarray((self.X[entries] - zero) / unit)
+        """What the latent numbers of rows are now, as the core has them."""
+        zero, unit = self.family.latent_units(self.given)
+        return np.asarray((self.X[self.family.latent_places(self.given)] - zero) / unit)
 
     @property
     def base(self) -> FloatArray:
@@ -148,6 +144,8 @@ class GibbsChain:
         """Draw missing entries, move ``u`` and the prior's parameters, then the base measure."""
         for i in self.latent_rows:
             self.redraw(i)
+        if self.family.redraws_at_once:
+            self.redraw_all()
         self._update_prior()
         numbers, (rows, columns) = len(self.family.base), self.X.shape
         takes_long = (
@@ -193,7 +191,8 @@ class GibbsChain:
 
     def log_known_weights(self, i: int) -> FloatArray:
         """Return the same from what is known of row `i`, whatever its missing entries are."""
-        row, family = self.given[i], self.family
+        family = self.family
+        row = family.known_part(self.given[i], self.X[i])
         weights = np.full(len(self.stats) + 1, -inf)
         for c, (size, stat) in enumerate(zip(self.sizes, self.stats, strict=True)):
             if size > 0:
@@ -205,9 +204,17 @@ class GibbsChain:
         """Draw the cluster of row `i` by what is known of it, then its missing entries."""
 
         def complete(stat: Any) -> None:
-            self.X[i] = self.family.completed(stat, self.given[i], self.stream)
+            known = self.family.known_part(self.given[i], self.X[i])
+            self.X[i] = self.family.completed(stat, known, self.stream)
 
         self._reassign(i, self.log_known_weights, complete)
+
+    def redraw_all(self) -> None:
+        """Draw all latent numbers at once, given atoms of the clusters."""
+        family = self.family
+        self.X = family.redrawn(self.X, self.assignment, self.stats, self.stream)
+        clusters = range(len(self.sizes))
+        self.stats = [family.of(self.X[self.assignment == c]) for c in clusters]
 
     def _visit(self, i: int) -> None:
         """Take row `i` out of its cluster and put it where the weights say."""

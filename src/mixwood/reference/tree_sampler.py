@@ -14,10 +14,11 @@ import numpy as np
 
 from mixwood._support.types import Data, FloatArray
 from mixwood.model import Mixture
-from mixwood.reference import split_merge
+from mixwood.reference import multiway_redraw, split_merge
 from mixwood.reference.blocks import BlockChain
-from mixwood.reference.families import Family
 from mixwood.reference.fitted_split_merge import FittedClusters
+from mixwood.reference.growing_blocks import GrowingBlocks
+from mixwood.reference.multiway_redraw import ManyBlocks
 from mixwood.reference.random import Stream
 
 __all__ = ["GuideTree", "TreeChain", "TwoSides", "node_laws"]
@@ -58,6 +59,13 @@ class GuideTree:
         """Return the left and the right child of an inner node."""
         return v + 1, v + 2 * self.leaves[v + 1]
 
+    def chance_to_open(self, v: int) -> float:
+        """Return ``d/(1+d)``, kept off 0 and 1; no leaf is opened."""
+        if self.is_leaf(v):
+            return 0.0
+        d = exp(min(self.log_d[v], 700.0))
+        return min(max(d / (1 + d), SMALLEST_OPEN), 1 - SMALLEST_OPEN)
+
     def highest_within(self, rows: Collection[int]) -> list[int]:
         """Return the highest nodes that have none but these `rows`; large ones first."""
         rows, found, waiting = frozenset(rows), [], [0]
@@ -90,25 +98,15 @@ def node_laws(tree: GuideTree) -> tuple[FloatArray, FloatArray]:
     return blocks, pairs
 
 
-class TwoSides:
-    """Two clusters that grow around the two children of a node, and the probability of it.
+class TwoSides(GrowingBlocks):
+    """Two blocks that grow around the two children of a node."""
 
-    It knows the tree, the data and the parameters, but not the partition of the chain.
-    """
-
-    def __init__(
-        self,
-        family: Family[Any],
-        X: FloatArray,
-        tree: GuideTree,
-        log_phi: Callable[[int, Any], float],
-        v: int,
-    ) -> None:
-        self.family, self.X, self.tree, self.log_phi = family, X, tree, log_phi
-        self.nodes = [[child] for child in tree.children(v)]
-        self.sizes = [len(tree.rows[child]) for child in tree.children(v)]
-        self.stats = [family.of(X[list(tree.rows[child])]) for child in tree.children(v)]
-        self.log_q = 0.0
+    def grow_around(self, v: int, items: Sequence[int], choose: Choose) -> None:
+        """Start a side from each child of `v`, and send the items to the sides in turn."""
+        for side, child in enumerate(self.tree.children(v)):
+            self.join(child, side)
+        for item in items:
+            self.allocate(item, None, choose)
 
     def allocate(self, w: int, forbidden: int | None, choose: Choose) -> int | None:
         """Send `w` to a side, or open it and send its children; return the side, if it is one.
@@ -126,37 +124,16 @@ class TwoSides:
         self.join(w, choice)
         return choice
 
-    def join(self, w: int, side: int) -> None:
-        """Let all of `w` join a side."""
-        self.nodes[side].append(w)
-        self.sizes[side] += len(self.tree.rows[w])
-        self.stats[side] = self.family.merge(self.stats[side], self._block(w))
-
     def chances(self, w: int, forbidden: int | None) -> list[float]:
         """Return the probabilities of side 0, side 1 and OPEN."""
-        opens = self._chance_to_open(w)
-        side = 1 / (1 + exp(min(self._log_weight(w, 1) - self._log_weight(w, 0), 700.0)))
+        opens = self.tree.chance_to_open(w)
+        side = 1 / (1 + exp(min(self.log_weight(w, 1) - self.log_weight(w, 0), 700.0)))
         side = min(max(side, SMALLEST_SIDE), 1 - SMALLEST_SIDE)
         chances = [(1 - opens) * side, (1 - opens) * (1 - side), opens]
         if forbidden is None:
             return chances
         chances[forbidden] = 0.0
         return [chance / sum(chances) for chance in chances]
-
-    def _log_weight(self, w: int, side: int) -> float:
-        """Return the log of ``phi(h_{A+w}) / phi(h_A)``."""
-        size, stat = self.sizes[side], self.stats[side]
-        together = self.family.merge(stat, self._block(w))
-        return self.log_phi(size + len(self.tree.rows[w]), together) - self.log_phi(size, stat)
-
-    def _chance_to_open(self, w: int) -> float:
-        if self.tree.is_leaf(w):
-            return 0.0
-        d = exp(min(self.tree.log_d[w], 700.0))
-        return min(max(d / (1 + d), SMALLEST_OPEN), 1 - SMALLEST_OPEN)
-
-    def _block(self, w: int) -> Any:
-        return self.family.of(self.X[list(self.tree.rows[w])])
 
 
 def drawn(stream: Stream) -> Choose:
@@ -182,7 +159,7 @@ class TreeChain(BlockChain):
         As for `GibbsChain`; `labels` keep each leaf of the tree whole.
     guide : mapping
         The guide tree, as `GuideTree` takes it.
-    subtree_moves, split_moves, leaf_moves, fitted_moves : int
+    subtree_moves, split_moves, leaf_moves, fitted_moves, redraw_moves : int
         How many of each an iteration makes.
     known : array of n integers, optional
         Known labels, as for `BlockChain`; leaves of the tree have the rows of a label together.
@@ -200,11 +177,13 @@ class TreeChain(BlockChain):
         split_moves: int,
         leaf_moves: int,
         fitted_moves: int = 0,
+        redraw_moves: int = 0,
         known: Any = None,
     ) -> None:
         super().__init__(model, X, labels, rng, known=known)
         self.subtree_moves, self.split_moves = subtree_moves, split_moves
         self.leaf_moves, self.fitted_moves = leaf_moves, fitted_moves
+        self.redraw_moves = redraw_moves
         self.set_guide(GuideTree(guide))
 
     def set_guide(self, tree: GuideTree) -> None:
@@ -224,6 +203,8 @@ class TreeChain(BlockChain):
                 self.split_or_merge(self.draw_pair())
             for _ in range(self.fitted_moves if self.pair_law[-1] > 0 else 0):
                 self.split_or_merge_fitted(self.draw_pair())
+            for _ in range(self.redraw_moves if self.pair_law[-1] > 0 else 0):
+                self.divide_anew(self.draw_pair())
             for leaf in [self.next_leaf() for _ in range(self.leaf_moves)]:
                 self.move_block(leaf)
             self._update_parameters()
@@ -270,9 +251,8 @@ class TreeChain(BlockChain):
             return
         S = np.flatnonzero((self.assignment == a) | (self.assignment == b)).tolist()
         choose = drawn(self.stream) if a == b else self._replayed(a, b)
-        two = TwoSides(self.family, self.X, self.tree, self.log_phi, v)
-        for item in self.tree.highest_within(set(S) - self.tree.below[v]):
-            two.allocate(item, None, choose)
+        two = TwoSides(self.family, self.X, self.tree, self.log_phi)
+        two.grow_around(v, self.tree.highest_within(set(S) - self.tree.below[v]), choose)
         log_ratio = self.log_split_ratio(two)
         if a == b and threshold <= log_ratio:
             self._split(a, two)
@@ -330,7 +310,29 @@ class TreeChain(BlockChain):
     def log_split_ratio(self, two: TwoSides) -> float:
         """Return the log of ``phi(h_A) phi(h_B) / phi(h_{A+B}) / q``."""
         both = self.log_phi(sum(two.sizes), self.family.merge(*two.stats))
-        return sum(map(self.log_phi, two.sizes, two.stats)) - both - two.log_q
+        return two.log_potential() - both - two.log_q
+
+    def divide_anew(self, v: int) -> None:
+        """Multiway redraw: divide the union of all clusters that meet `v` anew."""
+        threshold = log(self.stream.positive_uniform())
+        new = self.divided(v, multiway_redraw.drawn(self.stream))
+        if any(not self.allowed(-1, self._rows_of(nodes)) for nodes in new.nodes):
+            return
+        old = self.divided(v, multiway_redraw.replayed(self.cluster_of))
+        log_ratio = new.log_potential() - new.log_q - old.log_potential() + old.log_q
+        if threshold <= log_ratio:
+            self._take_over(new)
+
+    def divided(self, v: int, choose: multiway_redraw.Choose) -> ManyBlocks:
+        """Return a division of the clusters that meet `v`."""
+        meet = np.unique(self.assignment[list(self.tree.rows[v])])
+        A = np.flatnonzero(np.isin(self.assignment, meet)).tolist()
+        blocks = ManyBlocks(self.family, self.X, self.tree, self.log_phi)
+        blocks.divide(v, self.tree.highest_within(set(A) - self.tree.below[v]), choose)
+        return blocks
+
+    def _rows_of(self, nodes: Sequence[int]) -> list[int]:
+        return [row for node in nodes for row in self.tree.rows[node]]
 
     # --- the list of clusters, in the order in which the compiled core keeps it
 
@@ -353,3 +355,23 @@ class TreeChain(BlockChain):
         self.assignment[self.assignment == out] = stay
         self._recount(stay)
         self._remove(out)
+
+    def _take_over(self, new: ManyBlocks) -> None:
+        """Let each block have the place of its first row, if no block before it has."""
+        places: list[int] = []
+        for nodes in new.nodes:
+            own = int(self.assignment[self.tree.rows[nodes[0]][0]])
+            places.append(-1 if own in places else own)
+        for block, place in enumerate(places):
+            if place < 0:
+                places[block] = len(self.sizes)
+                self.sizes.append(0)
+                self.stats.append(self.family.empty())
+        for nodes, place in zip(new.nodes, places, strict=True):
+            self.assignment[self._rows_of(nodes)] = place
+        for block, place in enumerate(places):
+            self.sizes[place], self.stats[place] = new.sizes[block], new.stats[block]
+        occupied = set(self.assignment.tolist())
+        for place in reversed(range(len(self.sizes))):
+            if place not in occupied:
+                self._remove(place)

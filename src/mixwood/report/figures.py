@@ -7,6 +7,8 @@ import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mixwood.report.pieces import escaped, paragraph
 
 if TYPE_CHECKING:
@@ -17,7 +19,9 @@ __all__ = ["drawn", "picture"]
 
 #: Paper and ink of dark pages, as report.css has them.
 _DARK, _LIGHT = "#16181c", "#dcdee2"
-#: Colours of a picture's file: fewer make it a third as long, and look the same.
+#: Pixels of an inch on the page, where letters are then as large as in the text, and in the file.
+_SHOWN, _KEPT = 100, 144
+#: Colours of a picture's file: fewer make it half as long, and look the same.
 _COLOURS = 200
 
 
@@ -52,14 +56,15 @@ def drawn(
 
 def picture(figure: Figure, description: str) -> str:
     """Return a figure as an image within the page; afterwards the figure is the dark version."""
+    width = round(_SHOWN * float(figure.get_figwidth()))
     light = _png(figure)
     figure.set_layout_engine("none")  # everything stays where it is
     darken(figure)
     dark = _png(figure)
     return (
         '<figure><picture><source media="screen and (prefers-color-scheme: dark)" '
-        f'srcset="data:image/png;base64,{dark}"><img src="data:image/png;base64,{light}" '
-        f'alt="{escaped(description)}"></picture>'
+        f'srcset="data:image/png;base64,{dark}"><img width="{width}" '
+        f'src="data:image/png;base64,{light}" alt="{escaped(description)}"></picture>'
         f"<figcaption>{escaped(description)}</figcaption></figure>"
     )
 
@@ -68,8 +73,10 @@ def _png(figure: Figure) -> str:
     from PIL import Image
 
     whole, small = io.BytesIO(), io.BytesIO()
-    figure.savefig(whole, format="png", dpi=144, facecolor=figure.get_facecolor())
-    image = Image.open(whole).convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    figure.savefig(whole, format="png", dpi=_KEPT, facecolor=figure.get_facecolor())
+    # by the largest distance: a mark of a cluster's colour is small, and must not change
+    rule, plain = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+    image = Image.open(whole).convert("RGB").quantize(_COLOURS, rule, dither=plain)
     image.save(small, format="png")
     return base64.b64encode(small.getvalue()).decode()
 
@@ -96,15 +103,16 @@ def darken(figure: Figure) -> None:
 
 
 def _lighten_black(ax: Axes) -> None:
-    from matplotlib.colors import to_rgb
+    from matplotlib.colors import to_rgb, to_rgba
 
     black = (0.0, 0.0, 0.0)
     legend = ax.get_legend()
     handles = [] if legend is None else list(legend.legend_handles)
     for line in (*ax.lines, *(h for h in handles if hasattr(h, "get_color"))):
         colour: Any = line.get_color()  # type: ignore[union-attr]
-        if len(colour) and isinstance(colour, (str, tuple)) and to_rgb(colour) == black:
-            line.set_color(_LIGHT)  # type: ignore[union-attr]
+        one = isinstance(colour, (str, tuple)) or np.ndim(colour) == 1  # not those of many lines
+        if len(colour) and one and to_rgb(colour) == black:
+            line.set_color((*to_rgb(_LIGHT), to_rgba(colour)[3]))  # type: ignore[union-attr]
     for collection in (*ax.collections, *(h for h in handles if hasattr(h, "get_edgecolor"))):
         edges: Any = collection.get_edgecolor()  # type: ignore[union-attr]
         if len(edges) and not isinstance(edges[0], float) and tuple(edges[0][:3]) == black:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["groups_section"]
 
-#: The most groups that get a line in the table.
-_MOST_GROUPS = 200
+#: The most groups that get a line in the table, and the most clusters by themselves.
+_MOST_GROUPS, _MOST_CLUSTERS = 200, 30
 
 
 def groups_section(digest: Digest) -> str:
@@ -31,13 +31,15 @@ def groups_section(digest: Digest) -> str:
 def _picture(digest: Digest) -> str:
     from matplotlib.figure import Figure
 
-    posterior, K = digest.thinned, len(digest.sizes)
+    posterior = digest.thinned
     assert posterior.groups is not None
+    shown = min(digest.n_shown, _MOST_CLUSTERS)
+    K = shown + (shown < len(digest.sizes))
     width = min(max(6.0, 2.2 + 0.28 * len(posterior.groups)), 11.0)
     height = min(max(1.2, 0.4 + 0.28 * K), 8.0)
     figure = Figure(figsize=(width, 2.2 + height), layout="constrained")
     bars, cells = figure.subplots(2, 1, sharex=True, height_ratios=[2.2, height])
-    posterior.plot_groups(ax=(bars, cells), palette=digest.colours)
+    posterior.plot_groups(ax=(bars, cells), palette=digest.colours, max_clusters=shown)
     return figures.picture(figure, "The share of each cluster in each group")
 
 
@@ -45,10 +47,11 @@ def _table(digest: Digest) -> str:
     """Return groups by clusters: the mean share with its 90% interval."""
     table = digest.thinned.group_weights()
     cells = table[["mean", "low", "high"]].apply(_cell, axis=1).unstack(sort=False)
-    left_out = len(cells) - _MOST_GROUPS
-    more = f" {count('more group', left_out)} not shown." if left_out > 0 else ""
+    shown = min(digest.n_shown, _MOST_CLUSTERS)
+    left_out = (("group", len(cells) - _MOST_GROUPS), ("cluster", cells.shape[1] - shown))
+    more = "".join(f" {count(f'more {what}', n)} not shown." for what, n in left_out if n > 0)
     return scrolling(
-        cells.iloc[:_MOST_GROUPS],
+        cells.iloc[:_MOST_GROUPS, :shown],
         "group-shares",
         f"The share of each cluster in each group in per cent, and its 90% interval.{more}",
         {k: chip(k, digest.colours) for k in cells.columns},

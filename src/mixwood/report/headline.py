@@ -88,6 +88,8 @@ class Headline:
         size.
     outside, typically_outside : int
         How many rows are in no group: in the estimate, and in the median draw.
+    noun : str
+        What such a group is called: a cluster, where "group" is a group of rows that users gave.
     """
 
     least: int
@@ -96,6 +98,7 @@ class Headline:
     clusters: Number
     outside: int
     typically_outside: int
+    noun: str = "group"
 
     @property
     def one_number(self) -> bool:
@@ -112,7 +115,7 @@ class Headline:
         """What is counted first: "3 clusters", "9 groups of at least 27 rows"."""
         if self._leading is self.clusters:
             return count("cluster", self.clusters.likeliest)
-        return f"{count('group', self.groups.likeliest)} of at least {count('row', self.least)}"
+        return f"{count(self.noun, self.groups.likeliest)} of at least {count('row', self.least)}"
 
     @property
     def probability(self) -> float:
@@ -144,7 +147,7 @@ class Headline:
         low, high = self._leading.interval
         if low == high:
             return ""  # then the answer has a probability above 90%
-        what = "clusters" if self._leading is self.clusters else "such groups"
+        what = "clusters" if self._leading is self.clusters else f"such {self.noun}s"
         return f"With {LEVEL:.0%} probability there are {low:,} to {high:,} {what}."
 
     def _no_groups(self) -> str:
@@ -158,7 +161,7 @@ class Headline:
         if self._leading is self.clusters or outside == typically == 0:
             return ""
         be = "is" if outside <= 1 else "are"
-        text = f"{_some(outside)} of the {self.rows:,} rows {be} outside these groups"
+        text = f"{_some(outside)} of the {self.rows:,} rows {be} outside these {self.noun}s"
         if outside == typically:
             return f"{text}."
         return f"In the estimate, {text}; in a typical draw, {_some(typically)}."
@@ -172,8 +175,8 @@ class Headline:
             be = "is" if number.low == 1 else "are"
             return f"{counting} {be} {number.low:,} in all, with probability {probability}."
         less = (
-            f", fewer than {self.groups.likeliest:,} since draws with that many groups differ in "
-            "how many smaller clusters they have"
+            f", fewer than {self.groups.likeliest:,} since draws with that many {self.noun}s "
+            "differ in how many smaller clusters they have"
         )
         return (
             f"{counting} are {number.low:,} to {number.high:,} in all, with {LEVEL:.0%} "
@@ -183,9 +186,9 @@ class Headline:
 
     def _estimate(self) -> str:
         """Say what the estimate has, and why, where that is not what is likeliest."""
-        groups = count("such group", self.groups.estimate)
+        groups = count(f"such {self.noun}", self.groups.estimate)
         if self._leading is self.clusters:  # groups were not spoken of
-            groups = f"{count('group', self.groups.estimate)} of at least {self.least:,} rows"
+            groups = f"{count(self.noun, self.groups.estimate)} of at least {self.least:,} rows"
         clusters = count("cluster", self.clusters.estimate)
         said = [(self.clusters, clusters)]
         if not self.one_number:
@@ -260,4 +263,5 @@ def headline(draws: Draws, estimate: IntArray) -> Headline:
         clusters=Number.of(draws.n_clusters, len(sizes)),
         outside=rows - round(float(sizes[large].sum())),
         typically_outside=rows - int(np.quantile(inside, 0.5, method="inverted_cdf")),
+        noun="group" if draws.groups is None else "cluster",
     )

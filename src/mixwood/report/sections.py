@@ -147,7 +147,7 @@ def _fit(digest: Digest) -> str:
         figures.drawn(
             "The data against what the model expects",
             (8, 1.6 + 0.26 * rows),
-            lambda ax: plot_fit(fit, ax),
+            lambda ax: plot_fit(fit, ax).set_title("", loc="right"),  # the sentence is above
         ),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +27,7 @@ def tree_of(
     Parameters
     ----------
     posterior : Posterior
-        With data. The tree is grown by `mixwood.ibhc` under its model.
+        With data. The tree is grown by `mixwood.ibhc` under its model, at its best draw.
     labels : int array of shape (n,)
         The clusters to colour by.
     colours : list of str
@@ -36,14 +35,11 @@ def tree_of(
     names : list of n str, optional
         What the items are called; by their numbers otherwise.
     """
-    from mixwood.likelihoods.weighted_leaves import chosen_items
     from mixwood.plots.style import MIXED_COLOUR, sample_of
-    from mixwood.trees.build import ibhc
+    from mixwood.posterior.tree import tree_of_items
 
-    X = posterior.data_for("the tree of the report")
     rows = sample_of(posterior.n_items, MOST_ROWS)
-    model = replace(posterior.model, likelihood=posterior.resolved)
-    hierarchy = ibhc(model, chosen_items(X, rows), seed=0)
+    hierarchy = tree_of_items(posterior, rows, "the tree of the report")
     tree = condensed(hierarchy, rows, labels)
     if names is not None:
         tree["names"] = [names[row] for row in tree["rows"]]

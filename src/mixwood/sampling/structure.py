@@ -144,8 +144,10 @@ class _Contest:
         for k in sorted(others, key=self._lead_over):
             told.append(f"{names[k]} {self.mean(best) - self._lead_over(k):.2f}")
             if self._lead_over(k) < 0:
-                told[-1] += " (not enough for what depends on axes)"
-        return f"{names[best]} predict new rows best, by log density per row: {'; '.join(told)}"
+                told[-1] += " (better, but not enough for what depends on axes)"
+        truly = all(self._lead_over(k) >= 0 for k in others)
+        how = "predict new rows best" if truly else "are taken"
+        return f"{names[best]} {how}, by log density per row: {'; '.join(told)}"
 
     def _lead_over(self, k: int) -> float:
         """Return by how much the best is better on the rows that both have predicted."""

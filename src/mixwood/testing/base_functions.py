@@ -9,7 +9,12 @@ import numpy as np
 
 from mixwood._support.types import FloatArray
 from mixwood.likelihoods.learned import C0
-from mixwood.reference.base import DiagonalGaussianBase, GaussianBase, SphericalGaussianBase
+from mixwood.reference.base import (
+    DiagonalGaussianBase,
+    GaussianBase,
+    SphericalGaussianBase,
+    StudentTBase,
+)
 from mixwood.reference.families import Family
 
 __all__ = ["RELATION", "base_functions"]
@@ -37,6 +42,9 @@ def _functions(family: Family[Any], stats: Sequence[Any]) -> dict[str, float]:
     learned, base = family.learned, family.base
     values = {f"base {k}": float(value) for k, value in enumerate(base[:3])}
     match learned:
+        case StudentTBase() if learned.df_law is not None:
+            of_gaussian = _of_gaussian(learned, stats, base)
+            return values | of_gaussian | {"log_df": float(base[-1])}
         case GaussianBase():
             return values | _of_gaussian(learned, stats, base)
         case DiagonalGaussianBase():

@@ -17,8 +17,9 @@ from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
 from mixwood.reference.families import dense, family_of
 from mixwood.testing.bases import BaseLaw, base_law
-from mixwood.testing.missing import MissingLaw, missing_law
+from mixwood.testing.missing import MissingLaw
 from mixwood.testing.parameters import ParameterLaw, State, parameter_law
+from mixwood.testing.scales import ScaleLaw
 
 __all__ = ["ExactPosterior", "all_partitions", "cluster_sizes", "enumerate_posterior"]
 
@@ -98,8 +99,8 @@ class ExactPosterior:
     partitions : array of shape (P, n)
         Labels in order of appearance.
     probabilities : array of shape (P,)
-        Their posterior probabilities, u, every random parameter, a learned base measure and
-        missing entries integrated out.
+        Their posterior probabilities, u, every random parameter, a learned base measure,
+        missing entries and scales of rows integrated out.
     log_evidence : float
         ``log p(X)``, the sum over these partitions.
     model : Mixture
@@ -114,7 +115,7 @@ class ExactPosterior:
     shapes: tuple[tuple[int, ...], ...] = field(repr=False)
     shape_of: IntArray = field(repr=False)
     bases: BaseLaw | None = field(repr=False, default=None)
-    missing: MissingLaw | None = field(repr=False, default=None)
+    latents: MissingLaw | ScaleLaw | None = field(repr=False, default=None)
 
     def index_of(self, labels: Any) -> IntArray:
         """Return the row of `partitions` that each row of `labels` is, however it is named."""
@@ -173,8 +174,8 @@ class ExactPosterior:
             ``labels`` (size, n) and ``log_u``, ``log_alpha``, ``sigma``, ``theta`` (size,);
             sigma is 0 for the Dirichlet process, theta is 0 except for Pitman-Yor; a finite
             mixture has its rate for alpha and -gamma for sigma. Where it is learned, the base
-            measure: ``base`` (size, base_size). Where they are drawn, missing entries:
-            ``latent`` (size, entries).
+            measure: ``base`` (size, base_size). Where they are drawn, missing entries or
+            scales of rows: ``latent`` (size, entries).
         """
         index = rng.choice(len(self.probabilities), size=size, p=self.probabilities)
         state: dict[str, NDArray[Any]] = {"labels": self.partitions[index]}
@@ -192,12 +193,12 @@ class ExactPosterior:
                 chosen = np.flatnonzero(index == k)
                 drawn_bases = self.bases.draw(self.partitions[k], len(chosen), rng)
                 state["base"][chosen] = drawn_bases
-        if self.missing is not None:
-            state["latent"] = np.empty((size, len(self.missing.rows)))
+        if self.latents is not None:
+            state["latent"] = np.empty((size, len(self.latents.rows)))
             for k in np.unique(index):
                 chosen = np.flatnonzero(index == k)
-                drawn_entries = self.missing.draw(self.partitions[k], len(chosen), rng)
-                state["latent"][chosen] = drawn_entries
+                drawn_latents = self.latents.draw(self.partitions[k], len(chosen), rng)
+                state["latent"][chosen] = drawn_latents
         return state
 
     def parameter_cdf(self, state: State) -> dict[str, FloatArray]:
@@ -215,7 +216,7 @@ class ExactPosterior:
             part = {name: np.asarray(values)[chosen] for name, values in state.items()}
             for name, values in self.parameters.transforms(self.shapes[k], part).items():
                 result.setdefault(name, np.empty(len(shape_index)))[chosen] = values
-        laws = {"base": self.bases, "latent": self.missing}
+        laws = {"base": self.bases, "latent": self.latents}
         for what, law in laws.items():
             if law is None:
                 continue
@@ -236,8 +237,8 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
         Open parameters of its likelihood are taken from `X`, as `mixwood.sample` does.
     X : array
         At most 8 rows. A learned base measure is integrated out on a grid: `mixwood.Gaussian`
-        must have one column then. So are missing entries that are drawn: two at most, and the
-        base measure fixed.
+        must have one column then. So are missing entries that are drawn, two at most, and the
+        scales of `mixwood.StudentT`, of four rows at most; the base measure is fixed then.
 
     Returns
     -------
@@ -259,9 +260,9 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
     parameters = parameter_law(model.prior, partitions.shape[1])
     log_prior = np.array([parameters.log_probability(sizes) for sizes in shapes])
     bases = base_law(model.likelihood, checked)
-    missing = missing_law(model.likelihood, checked)
-    if missing is not None:
-        log_likelihoods = np.array([missing.log_likelihood(labels) for labels in partitions])
+    latents = _latent_law(model.likelihood, checked)
+    if latents is not None:
+        log_likelihoods = np.array([latents.log_likelihood(labels) for labels in partitions])
     elif bases is None:
         log_likelihoods = _log_likelihoods(model.likelihood, checked, partitions)
     else:
@@ -278,8 +279,16 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
         shapes,
         shape_of,
         bases,
-        missing,
+        latents,
     )
+
+
+def _latent_law(likelihood: Likelihood, X: Data) -> MissingLaw | ScaleLaw | None:
+    """Return the law of what chains draw of the rows, or None if that is nothing."""
+    entries, numbers = len(likelihood.missing_entries(X)[0]), likelihood.latent_size(X)
+    if numbers > entries:
+        return ScaleLaw(likelihood, X)
+    return MissingLaw(likelihood, X) if entries else None
 
 
 def _shapes(partitions: NDArray[np.int32]) -> tuple[tuple[tuple[int, ...], ...], IntArray]:

@@ -16,7 +16,7 @@ from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
 from mixwood.priors import DirichletProcess
-from mixwood.reference.families import dense, family_of
+from mixwood.reference.families import Family, dense, family_of
 from mixwood.testing.base_functions import RELATION, base_functions
 
 __all__ = ["JointTest", "base_update_test", "joint_distribution_test"]
@@ -82,7 +82,8 @@ def joint_distribution_test(
     step : callable, optional
         Used instead of the compiled `sampler`: takes (model, X, state, rng) and returns the
         state after some iterations; a state is a dict of ``labels``, ``log_u``,
-        ``log_alpha``, ``sigma``, ``theta`` and ``base``, and of ``latent`` with `missing`.
+        ``log_alpha``, ``sigma``, ``theta`` and ``base``, and of ``latent`` with `missing` or
+        where rows have scales.
     missing : bool array of shape (n, d), optional
         Entries that the sampler does not see, and has to draw: it begins at the true ones. In the
         end the data are those that it has completed.
@@ -97,18 +98,18 @@ def joint_distribution_test(
     advance = step or _compiled_step(sampler, iterations)
     finals = []
     for start in _prior_states(model, n, replicates, rng):
-        state, X = start, _data(model.likelihood, start, rng)
+        X, state = _data(model.likelihood, start, rng)
         for left in reversed(range(rounds)):
             if missing is not None:
                 X, state = _hidden(model.likelihood, X, missing, state)
             state = {**state, **advance(model, X, state, rng)}
-            if missing is not None and left == 0:
+            if "latent" not in state or left > 0:
+                X, state = _data(model.likelihood, state, rng)
+            elif missing is not None:
                 X = _completed(model.likelihood, X, state)
-            else:
-                X = _data(model.likelihood, state, rng)
         finals.append(_functions(model, X, state))
     fresh = [
-        _functions(model, _data(model.likelihood, state, rng), state)
+        _functions(model, *_data(model.likelihood, state, rng))
         for state in _prior_states(model, n, replicates, rng)
     ]
     return _compared(finals, fresh)
@@ -178,9 +179,14 @@ def _compared(
     return JointTest(p_values, len(finals))
 
 
-def _data(likelihood: Likelihood, state: SingleState, rng: np.random.Generator) -> Data:
+def _data(
+    likelihood: Likelihood, state: SingleState, rng: np.random.Generator
+) -> tuple[Data, SingleState]:
+    """Draw rows, and with them latent numbers that belong to them, given the rest of a state."""
     labels = np.asarray(state["labels"], dtype=np.int64)
-    return likelihood.simulate(labels, rng, state["base"])
+    X, latent = likelihood.simulate_with_latent(labels, rng, state["base"])
+    others = {name: value for name, value in state.items() if name != "latent"}
+    return X, {**others, "latent": latent} if len(latent) else others
 
 
 def _hidden(
@@ -270,11 +276,16 @@ def _functions(model: Mixture, X: Data, state: SingleState) -> dict[str, float |
     }
     random = map(prior.core_name, prior.random_parameters)
     values |= {name: float(state[name]) for name in random}
-    return values | _data_functions(model.likelihood, X, state["labels"], state["base"])
+    latent = state.get("latent", np.empty(0))
+    return values | _data_functions(model.likelihood, X, state["labels"], state["base"], latent)
 
 
 def _data_functions(
-    likelihood: Likelihood, X: Data, labels: NDArray[Any], base: FloatArray
+    likelihood: Likelihood,
+    X: Data,
+    labels: NDArray[Any],
+    base: FloatArray,
+    latent: FloatArray = np.empty(0),  # noqa: B008
 ) -> dict[str, float | int]:
     """Return ``sum_c log P(X_c)``, and functions of a learned base measure and the data."""
     clusters = np.unique(labels)
@@ -285,10 +296,22 @@ def _data_functions(
         parts = [bound.log_marginal(np.flatnonzero(labels == c)) for c in clusters]
         return {"log_likelihood": float(sum(parts) + likelihood.row_constants(X).sum())}
     family.set_base(base)
-    table = dense(X)
+    table, of_scales = _with_scales(family, dense(X), latent)
     stats = [family.of(table[labels == c]) for c in clusters]
     log_likelihood = sum(family.log_marginal(stat) for stat in stats)
-    return {"log_likelihood": log_likelihood, **base_functions(family, stats)}
+    return {"log_likelihood": log_likelihood, **of_scales, **base_functions(family, stats)}
+
+
+def _with_scales(
+    family: Family[Any], X: FloatArray, latent: FloatArray
+) -> tuple[FloatArray, dict[str, float]]:
+    """Return complete rows, with their scales if they have some, and functions of these."""
+    if family.extra == 0:
+        return X, {}
+    rows = family.with_latent(X)
+    rows[family.latent_places(rows)] = latent
+    logs = np.log(latent)
+    return rows, {"least scale": float(logs.min()), "mean log scale": float(logs.mean())}
 
 
 def _compare(a: FloatArray, b: FloatArray) -> float:

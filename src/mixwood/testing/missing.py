@@ -16,7 +16,7 @@ from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.likelihoods import Likelihood
 from mixwood.reference.families import family_of
 
-__all__ = ["MissingLaw", "missing_law"]
+__all__ = ["MissingLaw", "rows_of"]
 
 #: The grid in ``t``.
 STEP, END = 0.05, 10.0
@@ -64,12 +64,12 @@ class MissingLaw:
 
     def log_likelihood(self, labels: IntArray) -> float:
         """Return ``sum_c log P(X_c)`` with the missing entries integrated out."""
-        return sum(self._cluster(rows).log_evidence for rows in _rows_of(labels))
+        return sum(self._cluster(rows).log_evidence for rows in rows_of(labels))
 
     def draw(self, labels: IntArray, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw missing entries (size, entries) given a partition, as the core has them."""
         values = np.empty((size, len(self.rows)))
-        for rows in _rows_of(labels):
+        for rows in rows_of(labels):
             cluster = self._cluster(rows)
             if len(cluster.holes) == 0:
                 continue
@@ -90,7 +90,7 @@ class MissingLaw:
         centre, scale = self._grid_of()
         t = np.arcsinh((entries - centre) / scale)
         found = {}
-        for rows in _rows_of(labels):
+        for rows in rows_of(labels):
             cluster = self._cluster(rows)
             for axis, hole in enumerate(cluster.holes):
                 density = np.moveaxis(cluster.density, axis, 0).reshape(len(GRID), -1).sum(axis=1)
@@ -143,11 +143,6 @@ class MissingLaw:
         return np.asarray((entries - zero) / (one - zero))
 
 
-def missing_law(likelihood: Likelihood, X: Data) -> MissingLaw | None:
-    """Return the law of the missing entries that chains draw, or None if there are none."""
-    return MissingLaw(likelihood, X) if len(likelihood.missing_entries(X)[0]) else None
-
-
 def _drawing_part(likelihood: Any, X: FloatArray, column: int) -> tuple[Any, list[int]]:
     """Return the likelihood, or the part of a product, that describes a column, and its columns."""
     if not likelihood.reads_tables:
@@ -160,7 +155,8 @@ def _drawing_part(likelihood: Any, X: FloatArray, column: int) -> tuple[Any, lis
     raise ValueError(f"no part describes column {column}")
 
 
-def _rows_of(labels: IntArray) -> list[tuple[int, ...]]:
+def rows_of(labels: IntArray) -> list[tuple[int, ...]]:
+    """Return the rows of each cluster."""
     return [tuple(np.flatnonzero(labels == c).tolist()) for c in range(int(labels.max()) + 1)]
 
 

@@ -26,9 +26,9 @@ from mixwood.trees.recipe import Recipe, grow
 
 if TYPE_CHECKING:
     from mixwood import _core
-    from mixwood._support.types import Data, IntArray
+    from mixwood._support.types import Data, FloatArray, IntArray
 
-__all__ = ["bhc", "ibhc", "ibhc_labels", "on_top_labels"]
+__all__ = ["bhc", "ibhc", "ibhc_at", "ibhc_labels", "on_top_labels"]
 
 #: The most rows that `bhc` takes: it keeps a number for each pair.
 LARGEST_GREEDY = 20_000
@@ -186,6 +186,33 @@ def ibhc(
             parameters = _redrawn(given.prior, parameters, sizes, rng)
     assert best is not None
     return best
+
+
+def ibhc_at(model: Mixture, X: Any, base: FloatArray, trials: int = 3, seed: Any = 0) -> Hierarchy:
+    """Return the best of some trees that `ibhc` grows at a base measure which others have found.
+
+    Parameters
+    ----------
+    model, X, seed
+        As for `ibhc`.
+    base : array
+        The learned base measure; empty where it is fixed.
+    trials : int
+        How many trees are grown, of rows in other orders. That of the highest evidence bound is
+        returned.
+    """
+    given, data = _checked(model, X)
+    family = bind_family(given, data)
+    if len(base):
+        family = family.at(np.ascontiguousarray(base))
+    recipe = Recipe(given, prior_parameters(given.prior, n_points(data)), "balanced", None)
+    rng = np.random.default_rng(seed_sequence(seed))
+    trees = []
+    for _ in range(trials):
+        rows, forest = rng.permutation(data.shape[0]), recipe.forest(family)
+        grow(recipe, forest, rows, threads=thread_count(None))
+        trees.append(Hierarchy(recipe, data, forest, rows, greedy=False))
+    return max(trees, key=lambda tree: tree.log_evidence_bound)
 
 
 def ibhc_labels(

@@ -314,7 +314,8 @@ class Hierarchy:
             raise ValueError(
                 f"labels must be {self.n_items} whole numbers, one per row, got {shown(labels)}"
             )
-        return self._tree.plot(in_order_of_appearance(clusters), ax, leaves)
+        numbers = np.unique(clusters, return_inverse=True)[1]  # colours by number, as elsewhere
+        return self._tree.plot(numbers, ax, leaves)
 
     def as_draws(self) -> Draws:
         """Return the clusters as a single draw, at the parameters at which the tree is judged.

@@ -77,7 +77,9 @@ def test_a_whole_run(mixwood, table, quick):
     folder = Path("trees-run")
     assert {entry.name for entry in folder.iterdir()} >= {"report.html", "run.log", "input.json"}
     assert "AutoGaussian (all 2 columns are numbers)" in result.stderr
-    assert re.search(r"^Structure: .* predict new rows best", result.stdout, re.MULTILINE)
+    assert re.search(
+        r"^Structure: .* (predict new rows best|are taken), by", result.stdout, re.MULTILINE
+    )
     assert re.search(r"^ *width .*^ *nu ", result.stdout, re.MULTILINE | re.DOTALL)
     assert re.match(r"3 clusters, with probability [\d>]+%\.\n", result.stdout)
     assert "Adjusted Rand index with 'kind': 1.000" in result.stdout
@@ -456,6 +458,10 @@ def test_groups_of_a_column(mixwood, trees, quick):
     assert "site" not in post.column_names
     assert type(post.model.prior).__name__ == "FiniteMixture"
     assert 'id="groups"' in Path(outcome["report"]).read_text(encoding="utf-8")
+    assert [group["rows"] for group in outcome["groups"]] == [12, 12, 12]
+    assert all(0.9 < sum(group["shares"]) <= 1 for group in outcome["groups"])
+    again = mixwood("report", outcome["folder"])
+    assert again.exit_code == 0
 
 
 def test_groups_that_cannot_be(mixwood, trees, quick):

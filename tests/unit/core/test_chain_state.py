@@ -57,7 +57,7 @@ SAMPLERS = {
     "PaperTree": PaperTree(global_moves=5),
     "Tree": Tree(),
     "Tree, blocks": Tree(max_leaves=25),
-    "Tree, rebuilt": Tree(rebuild=3),
+    "Tree, rebuilt": Tree(rebuild=3, redraw_moves=3),
 }
 
 

@@ -11,8 +11,10 @@ from matplotlib.figure import Figure
 
 import mixwood as mw
 from mixwood.likelihoods import Gaussian
+from mixwood.partitions import adjusted_rand
 from mixwood.plots.similarity import leaf_order
 from mixwood.posterior.estimated_draws import FoundEstimate
+from mixwood.posterior.tree import tree_of_items
 from mixwood.priors import DirichletProcess
 
 
@@ -127,6 +129,24 @@ def test_dendrogram_has_the_colours_of_the_estimate(make_posterior):
     assert colours == {str(row): COLOURS[row % 2] for row in range(6)}
     drawn = [to_hex(c).upper() for c in axes.collections[0].get_colors()]
     assert sorted(drawn) == sorted([COLOURS[0]] * 2 + [COLOURS[1]] * 2 + ["#BBBBBB"])
+    # by the clusters' numbers, whichever row comes first
+    posterior.found_estimates["vi", 1, 0, None] = FoundEstimate(1 - labels)
+    axes = posterior.plot_dendrogram(ax=new_axes())
+    colours = {text.get_text(): to_hex(text.get_color()).upper() for text in axes.get_xticklabels()}
+    assert colours == {str(row): COLOURS[1 - row % 2] for row in range(6)}
+
+
+def test_dendrogram_is_grown_at_the_base_measure_that_was_learned():
+    """At the first one, clusters are as wide as the data, and all rows would be one."""
+    rng = np.random.default_rng(5)
+    truth = np.repeat([0, 1, 2], 40)
+    X = rng.normal(size=(120, 6)) + 3.0 * (np.arange(6) // 2 == truth[:, None])
+    model = mw.Mixture(mw.Gaussian())
+    posterior = mw.sample(model, X, draws=60, warmup=100, chains=1, seed=1, progress=False)
+    tree = tree_of_items(posterior, np.arange(120), "a test")
+    first = mw.ibhc(mw.Mixture(posterior.resolved), X, seed=0)
+    found = posterior.point_estimate()
+    assert adjusted_rand(first.labels, found) < 0.5 < 0.9 < adjusted_rand(tree.labels, found)
 
 
 def test_new_axes_are_pyplots_and_given_ones_leave_it_alone(make_posterior):

@@ -56,6 +56,12 @@ def test_cells_are_standardized_means_and_say_the_mean(four_clusters):
     axes.get_figure().canvas.draw()
 
 
+@pytest.mark.parametrize(("width", "sizes"), [(6, {8.3}), (2.1, {6.0}), (1.4, set())])
+def test_letters_shrink_until_values_fit_their_cells(four_clusters, width, sizes):
+    axes = plot_profile(four_clusters[0], ax=Figure(figsize=(width, 4)).add_subplot())
+    assert {text.get_fontsize() for text in axes.texts if not text.get_gid()} == sizes
+
+
 def test_of_many_columns_the_telling_ones_are_drawn(make_posterior):
     rng = np.random.default_rng(1)
     labels = np.repeat([0, 1, 2], [30, 20, 10])

@@ -8,6 +8,7 @@ import pytest
 
 import mixwood as mw
 from mixwood.posterior.fit.groups import groups_of, ridge_fall
+from mixwood.posterior.fit.normal import _valley
 
 OPTIONS = {"draws": 40, "warmup": 60, "chains": 2, "progress": False}
 
@@ -102,6 +103,8 @@ def test_ties_are_named_where_rounding_is_coarse_and_only_there():
     fit = draws_with(mw.Gaussian(scale="data"), coarse, labels).check_fit()
     assert fit.misses == ("ties",)
     assert "the ties of column 0:" in fit.sentence
+    ties = fit.table[fit.table["quantity"] == "ties"]
+    assert ((ties["score"] >= fit.limit) == ties["missed"]).all()  # beyond the dotted lines
     assert fit.table.set_index(["quantity", "column"])["missed"].sum() == 1
 
 
@@ -185,6 +188,16 @@ def test_columns_left_out_and_few_rows():
     assert mw.sample(mw.Mixture(), [[0.0]], seed=1, **OPTIONS).check_fit().ok
 
 
+def test_a_column_that_is_nearly_constant():
+    """As a pixel at the edge of a picture, which is hardly ever on."""
+    rng = np.random.default_rng(8)
+    X = np.column_stack([np.zeros(200), rng.normal(size=200)])
+    X[:2, 0] = 100.0
+    fit = draws_with(mw.DiagonalGaussian(scale="data"), X, np.zeros(200, int)).check_fit()
+    assert "tails" in fit.misses or "peaks" in fit.misses
+    assert "ties of column 0" in fit.sentence
+
+
 def test_one_column_of_categories_has_nothing_to_check():
     fit = draws_with(mw.Categorical(beta=1.0), np.arange(20)[:, None] % 2, np.zeros(20)).check_fit()
     assert fit.ok
@@ -231,3 +244,10 @@ def test_pieces_of_an_arc_are_put_together_and_round_neighbours_are_not(thicknes
     found, chains = groups_of(X, labels, 5 * out, shape, 2)
     assert found.max() + 1 == groups
     assert len(chains) == (groups == 1)
+
+
+def test_values_that_are_nearly_all_one_have_no_valley():
+    values = np.zeros(400)
+    values[0] = 1.0
+    assert _valley(values) == 1
+    assert _valley(np.repeat([0.0, 1.0], 200)) < 0.5

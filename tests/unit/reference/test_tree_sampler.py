@@ -66,9 +66,8 @@ def replayed_q(v, rows, sides):
         assert chances[choice] > 0
         return choice
 
-    two = TwoSides(family, X, TREE, lambda size, stat: size + family.log_marginal(stat), v)
-    for item in TREE.highest_within(rows):
-        two.allocate(item, None, choose)
+    two = TwoSides(family, X, TREE, lambda size, stat: size + family.log_marginal(stat))
+    two.grow_around(v, TREE.highest_within(rows), choose)
     assert two.sizes == [len(TREE.rows[child]) + sides.count(side)
                          for side, child in enumerate(TREE.children(v))]  # fmt: skip
     return exp(two.log_q)

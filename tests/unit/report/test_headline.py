@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +105,17 @@ def test_groups_have_another_mode_than_clusters():
         "Counting smaller clusters too, there are 3 to 4 in all, with 90% probability; "
         "4 is likeliest (60%).",
         f"The estimate has 3 clusters in all: {FEWER}",
+    ]
+
+
+def test_groups_of_rows_are_not_called_groups_of_clusters():
+    """Where users gave groups, the word is theirs."""
+    draws = [(odd_rows(THREE, k), 30) for k in range(2)]
+    post = posterior_of(*draws, (THREE, 40))
+    head = headline(post, by_size(THREE, post.item_sizes))
+    assert replace(head, noun="cluster").sentences[:2] == [
+        "3 clusters of at least 2 rows, with probability >99%.",
+        "In the estimate, none of the 100 rows is outside these clusters; in a typical draw, 1.",
     ]
 
 

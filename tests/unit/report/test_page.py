@@ -121,7 +121,7 @@ def test_the_learned_base_is_told_in_words(page, three_classes, without_pictures
     assert left_open.settings["structure"][1:] in open_page.text
     assert f"{type(left_open.resolved).__name__}, chosen by AutoGaussian()" in open_page.text
     fixed = Page(render(fitted(three_classes, mw.Gaussian(scale="data"), "fixed"), About("x")))
-    assert "within clusters" not in fixed.text
+    assert "variance that is within clusters" not in fixed.text
     assert "their variances differ" not in fixed.text
 
 
@@ -198,7 +198,8 @@ def test_names_of_rows_are_only_text_too(posterior, without_pictures):
 def test_pictures_have_a_version_for_dark_screens(text):
     pairs = re.findall(
         r'<picture><source media="screen and \(prefers-color-scheme: dark\)" '
-        r'srcset="data:image/png;base64,([^"]+)"><img src="data:image/png;base64,([^"]+)"',
+        r'srcset="data:image/png;base64,([^"]+)"><img width="\d+" '
+        r'src="data:image/png;base64,([^"]+)"',
         text,
     )
     assert len(pairs) == 6

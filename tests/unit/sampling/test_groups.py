@@ -215,3 +215,27 @@ def test_report_and_estimator(post):
     assert estimator.posterior_.groups.names == ("a", "b", "c")
     assert estimator.predict(X[:2], groups=groups[:2]).shape == (2,)
     assert np.isfinite(estimator.score_samples(X[:2], groups=["a", "zz"])).all()
+
+
+def test_items_of_a_group_stay_with_it(post):
+    """Where a draw has together what the estimate has apart, by the group's own items."""
+    codes = post.groups.codes
+    shares = group_shares(post, codes, seed=0, n_draws=60).mean(axis=0)
+    assert shares[0, 0] > 0.9
+    assert shares[1, 1] > 0.9
+
+
+def test_births_and_deaths_are_marked():
+    """Of three clusters one stays, one ends after the second window, one begins in the last."""
+    rng = np.random.default_rng(2)
+    windows = np.repeat([0, 1, 2], 20)
+    centres = np.where(np.arange(60) % 2, 0.0, np.where(windows < 2, 12.0, 24.0))
+    X = rng.normal(size=(60, 2)) + centres[:, None]
+    drift = mw.sample(MODEL, X, groups=windows, **RUN)
+    _, cells = drift.plot_groups(order=[0, 1, 2], ax=tuple(Figure().subplots(2, 1)))
+    ends = [line.get_xdata()[0] for line in cells.lines if line.get_gid() == "end"]
+    assert sorted(ends) == [1.5, 1.5]
+    _, unordered = drift.plot_groups(ax=tuple(Figure().subplots(2, 1)))
+    assert not unordered.lines
+    _, few = drift.plot_groups(max_clusters=1, ax=tuple(Figure().subplots(2, 1)))
+    assert [label.get_text() for label in few.get_yticklabels()] == ["0 (30)", "2 others (30)"]

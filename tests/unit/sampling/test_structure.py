@@ -122,7 +122,7 @@ class TestContest:
             scores.append(same)
         assert contest.is_decided(precise=1.0)
         assert contest.in_words(["full", "diagonal"]).endswith(
-            "full 0.00; diagonal 0.01 (not enough for what depends on axes)"
+            "full 0.00; diagonal 0.01 (better, but not enough for what depends on axes)"
         )
 
     def test_one_that_dropped_out_is_compared_on_the_rows_that_it_had(self):

@@ -46,6 +46,7 @@ def test_nothing_is_refused(name):
 def test_a_tree_that_moves_nothing_is_refused():
     with pytest.raises(ValueError, match=r"sampler must move something, got Tree\(subtree_moves=0"):
         mw.sample(MODEL, X, mw.Tree(0, 0, 0, fitted_moves=0), **FAST)
+    mw.sample(MODEL, X, mw.Tree(0, 0, 0, fitted_moves=0, redraw_moves=1), **FAST)
     mw.sample(MODEL, X, mw.Tree(0, 0, 1, fitted_moves=0), **FAST)
 
 
@@ -57,8 +58,10 @@ def test_two_passes_are_two_iterations():
     np.testing.assert_array_equal(short.log_joint, long.log_joint)
 
 
-@pytest.mark.parametrize(("n", "passes"), [(99, 1), (100, 2), (1000, 2), (1001, 1)])
-def test_an_iteration_over_a_few_hundred_rows_has_two_passes(n, passes):
+@pytest.mark.parametrize(
+    ("n", "passes"), [(99, 1), (100, 4), (200, 3), (300, 2), (1000, 2), (1001, 1)]
+)
+def test_an_iteration_over_a_few_hundred_rows_has_several_passes(n, passes):
     assert mw.Tree().options(n)["passes"] == passes
     assert mw.Tree(passes=3).options(n)["passes"] == 3
 
@@ -78,11 +81,12 @@ def test_it_is_written_and_read_and_has_a_name():
 
 
 def test_a_run_and_its_statistics():
-    post = mw.sample(MODEL, X, mw.Tree(6, 7, 8, rebuild=4, fitted_moves=2), **FAST)
+    post = mw.sample(MODEL, X, mw.Tree(6, 7, 8, rebuild=4, fitted_moves=2, redraw_moves=3), **FAST)
     assert post.settings["sampler"].startswith("Tree(subtree_moves=6, split_moves=7")
     for stats in post.stats:
-        moves = ["subtree", "split", "merge", "idle", "fitted split", "fitted merge", "leaf"]
-        assert list(stats) == [*moves, "parameters", "guide tree"]
+        moves = ["subtree", "split", "merge", "idle", "fitted split", "fitted merge", "redraw"]
+        assert list(stats) == [*moves, "leaf", "parameters", "guide tree"]
+        assert stats["redraw"]["proposed"] == 20 * 3
         assert sum(stats[move]["proposed"] for move in ("fitted split", "fitted merge")) == 20 * 2
         assert stats["subtree"]["proposed"] == 20 * 6
         assert sum(stats[move]["proposed"] for move in ("split", "merge", "idle")) == 20 * 7
@@ -106,7 +110,9 @@ def test_a_run_is_pickled_saved_and_loaded(tmp_path):
 
 
 def test_a_chain_told_to_stop_has_its_books_in_order(chain_of):
-    chain = chain_of(mw.Gaussian(), X, np.zeros(40), sampler=mw.Tree(10**9, 10**9, 10))
+    chain = chain_of(
+        mw.Gaussian(), X, np.zeros(40), sampler=mw.Tree(10**9, 10**9, 10, redraw_moves=10**9)
+    )
     chain.stop()
     chain.iterate()
     chain.check()
@@ -116,7 +122,7 @@ def test_a_chain_told_to_stop_has_its_books_in_order(chain_of):
 @pytest.mark.parametrize("max_leaves", [None, 1, 2])
 def test_very_few_rows(n, max_leaves, chain_of):
     likelihood = mw.Gaussian(mean=[0.0], scale=[[1.0]])
-    sampler = mw.Tree(5, 5, 5, 2, max_leaves=max_leaves)
+    sampler = mw.Tree(5, 5, 5, 2, max_leaves=max_leaves, redraw_moves=5)
     chain = chain_of(likelihood, np.arange(n)[:, None], np.zeros(n), sampler=sampler)
     chain.iterate(20)
     chain.freeze()

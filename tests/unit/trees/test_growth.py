@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 import mixwood as mw
 from mixwood._support.labels import in_order_of_appearance
 from mixwood.core import bind_family
+from mixwood.reference.families import family_of
 from mixwood.reference.hierarchical_clustering import Forest
 from mixwood.reference.priors import Parameters, log_kappa, log_nonempty, psi, softplus
 from mixwood.testing import seed_of
@@ -271,3 +272,28 @@ def test_wrong_arguments_are_named(model, builders):
 def test_bhc_refuses_many_rows_with_advice(model):
     with pytest.raises(ValueError, match=r"20,000.*ibhc"):
         bhc(model, np.random.default_rng(0).normal(size=(LARGEST_GREEDY + 1, 1)))
+
+
+def test_unions_of_many_columns_in_any_units():
+    """One logarithm for a thousand columns: no product over- or underflows, whatever the units."""
+    rng = np.random.default_rng(seed_of("unions of many columns"))
+    d = 2100
+    units = 10.0 ** rng.uniform(-30, 30, d)
+    X = rng.normal(size=(6, d)) * units
+    likelihood = mw.DiagonalGaussian(r=0.1, nu=3.0, mean=np.zeros(d), scale=units**2)
+    tree = ibhc(mw.Mixture(likelihood, mw.DirichletProcess(1.0)), X, seed=0)
+    alone = np.array([_log_marginal(likelihood, X[[i]]) for i in range(6)])
+    flat = tree._forest.export()
+    sets: list[list[int]] = []
+    for left, right, row in zip(flat["left"], flat["right"], flat["row"], strict=True):
+        sets.append([int(row)] if left < 0 else sets[left] + sets[right])
+    # The core's numbers are in units in which psi is 1: single rows tell what that leaves out.
+    constants = alone - [flat["log_marginal"][sets.index([i])] for i in range(6)]
+    for rows, found in zip(sets, flat["log_marginal"], strict=True):
+        expected = _log_marginal(likelihood, X[rows])
+        np.testing.assert_allclose(found + constants[rows].sum(), expected, rtol=1e-10)
+
+
+def _log_marginal(likelihood, rows):
+    family = family_of(likelihood)
+    return family.log_marginal(family.of(list(rows)))

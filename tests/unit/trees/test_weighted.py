@@ -103,6 +103,17 @@ def test_copies_of_weighted_trees_read_but_do_not_grow(weighted, everything):
 # --- trees over leaves that are given
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_leaves_are_about_as_heavy_as_each_other(seed):
+    """The lightest pairs collapse first (with limits that double, both numbers were larger)."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(4000, 2)) + 6 * rng.normal(size=(10, 2))[rng.integers(10, size=4000)]
+    blocks = X[:2000], X[2000:]
+    sizes = mw.stream_leaves(mw.Mixture(mw.Gaussian()), blocks, max_leaves=50, seed=seed).sizes
+    assert sizes.max() < 1.5 * sizes.mean()
+    assert (sizes**2).sum() / sizes.sum() < 1.07 * sizes.mean()
+
+
 def leaves_of(model, X, max_leaves):
     return mw.stream_leaves(model, [X], max_leaves=max_leaves, seed=1)
 

@@ -59,8 +59,8 @@ class FitCheck:
     table : pandas.DataFrame
         One row per quantity, the oddest first: ``quantity``, ``column`` (all where empty),
         ``observed``, ``expected``, ``low`` and ``high`` (95% of replicated data are between),
-        ``score``, the distance from the replicates' mean in their standard deviations, and
-        ``missed``.
+        ``score``, the distance from the replicates' mean in their standard deviations (of ties,
+        which replicates do not have, the probability over 2%, times the limit), and ``missed``.
     misses : tuple of str
         What the sentence names, in a word or two each: ``"tails"``, ``"two groups"``, ...
     limit : float
@@ -122,8 +122,9 @@ def check_fit(draws: Draws, estimate: IntArray, names: Sequence[str], seed: Any 
     probability = _rank(np.array(worst), np.concatenate(of_replicates)) if worst else 1.0
     limit = float(np.quantile(np.concatenate(of_replicates), 1 - LEVEL)) if worst else np.inf
     found = _judged(gathered, probability < LEVEL, limit, len(worst), chains)
+    far = (limit if np.isfinite(limit) else 1.0) / TIES  # so that marks of ties are beyond it, too
     found += [
-        Miss(Quantity("ties", (j,)), share, 0.0, 0.0, 0.0, share / TIES, share >= TIES, (j,), ())
+        Miss(Quantity("ties", (j,)), share, 0.0, 0.0, 0.0, far * share, share >= TIES, (j,), ())
         for j, share in tied.items()
     ]
     missed = [miss for miss in found if miss.missed]

@@ -159,6 +159,8 @@ def _valley(values: FloatArray) -> float:
     density = np.exp(-0.5 * ((grid[:, None] - grid) / width) ** 2) @ counts
     low, high = np.quantile(values, [_HUMP, 1 - _HUMP])
     density = density[(grid >= low) & (grid <= high)]
+    if len(density) == 0:  # nearly all values are equal, as those of a pixel at the edge
+        return 1.0
     before = np.maximum.accumulate(density)
     after = np.maximum.accumulate(density[::-1])[::-1]
     return float((density / np.minimum(before, after)).min())

@@ -113,9 +113,11 @@ def _clusters(own: Sequence[Miss]) -> str:
 
 
 def _share(share: float) -> str:
-    if share == 0:
-        return "none"
-    return f"{share:.1%}" if share >= 0.0005 else "<0.1%"
+    if share in (0, 1):
+        return "all" if share else "none"
+    if not 0.0005 <= share < 0.9995:
+        return "<0.1%" if share < 0.5 else ">99.9%"
+    return f"{share:.1%}"
 
 
 def _tails(own: Sequence[Miss], names: Sequence[str]) -> str:
@@ -203,9 +205,10 @@ def _repeats(own: Sequence[Miss], _names: Sequence[str]) -> str:
 
 
 def _ties(own: Sequence[Miss], names: Sequence[str]) -> str:
+    probability = f"probability {_share(own[0].observed)}".replace("probability all", "certainty")
     return (
-        f"the ties of {_columns(own, names)}: two rows of a cluster are equal with probability "
-        f"{_share(own[0].observed)}, as rounded values are"
+        f"the ties of {_columns(own, names)}: two rows of a cluster are equal with {probability}, "
+        "as rounded values are"
     )
 
 

@@ -14,6 +14,7 @@ from mixwood.reference.base.negative_binomial import NegativeBinomialBase
 from mixwood.reference.base.poisson import PoissonBase
 from mixwood.reference.base.regression import RegressionBase
 from mixwood.reference.base.spherical_gaussian import SphericalGaussianBase
+from mixwood.reference.base.student_t import StudentTBase
 
 __all__ = [
     "BernoulliBase",
@@ -27,4 +28,5 @@ __all__ = [
     "PoissonBase",
     "RegressionBase",
     "SphericalGaussianBase",
+    "StudentTBase",
 ]

@@ -38,6 +38,7 @@ class Clusters(NamedTuple):
     """Statistics of K clusters, about the prior mean and in units of all rows."""
 
     n: FloatArray  # (K,)
+    weight: FloatArray  # (K,), what a mean is worth: n, or the sum of the rows' weights
     mean: FloatArray  # (K, d)
     scatter: FloatArray  # (K, d, d)
 
@@ -53,7 +54,7 @@ class Scale(NamedTuple):
 class GaussianBase(LearnedBase["Moments"]):
     """The updates of ``(Omega, nu', r)`` given the clusters."""
 
-    def __init__(self, likelihood: likelihoods.Gaussian) -> None:
+    def __init__(self, likelihood: likelihoods.Gaussian | likelihoods.StudentT) -> None:
         covariance = likelihood.scale.covariance
         self.mean, self.units = likelihood.centre, np.sqrt(np.diag(covariance))
         self.d = len(self.mean)
@@ -124,13 +125,14 @@ class GaussianBase(LearnedBase["Moments"]):
         mean = np.array([(stat.mean - self.mean) / self.units for stat in own])
         scatter = np.array([stat.scatter / np.outer(self.units, self.units) for stat in own])
         n = np.array([float(stat.n) for stat in own])
-        return Clusters(n, mean.reshape(-1, d), scatter.reshape(-1, d, d))
+        weight = np.array([float(stat.weight) for stat in own])
+        return Clusters(n, weight, mean.reshape(-1, d), scatter.reshape(-1, d, d))
 
     def posterior_scales(self, c: Clusters, scale: Scale) -> FloatArray:
         """Return ``Psi_k = Psi + S_k + r n/(r+n) xbar xbar'`` of each cluster."""
         r = self.r(scale)
         away = c.mean[:, :, None] * c.mean[:, None, :]
-        weight = (r * c.n / (r + c.n))[:, None, None]
+        weight = (r * c.weight / (r + c.weight))[:, None, None]
         return np.asarray(self.psi(scale) + c.scatter + weight * away)
 
     def log_marginals(self, stats: Sequence[Moments], base: FloatArray) -> FloatArray:
@@ -139,7 +141,7 @@ class GaussianBase(LearnedBase["Moments"]):
     def _log_marginals(self, c: Clusters, scale: Scale) -> FloatArray:
         """Return ``log P(X_c)`` of each cluster, in units of all rows."""
         d, n, r, nu = self.d, c.n, self.r(scale), self.nu(scale)
-        value = d / 2 * np.log(r / (r + n)) - n * d / 2 * log(np.pi)
+        value = d / 2 * np.log(r / (r + c.weight)) - n * d / 2 * log(np.pi)
         value += nu / 2 * np.linalg.slogdet(self.psi(scale))[1]
         value -= (nu + n) / 2 * np.linalg.slogdet(self.posterior_scales(c, scale))[1]
         before = (nu - np.arange(d)) / 2
@@ -201,9 +203,9 @@ class GaussianBase(LearnedBase["Moments"]):
         """Return the power of ``|Omega|`` given the precisions of the clusters."""
         return (self.eta + clusters * nu - self.d - 1) / 2
 
-    def log_centres(self, r: float, n: FloatArray, q: FloatArray) -> float:
+    def log_centres(self, r: float, weight: FloatArray, q: FloatArray) -> float:
         """Return the log density of the clusters' centres, given their precisions."""
-        terms = self.d / 2 * np.log(r / (r + n)) - r * n / (r + n) * q / 2
+        terms = self.d / 2 * np.log(r / (r + weight)) - r * weight / (r + weight) * q / 2
         return float(terms.sum())
 
     def move_shape(self, c: Clusters, scale: Scale, stream: Stream) -> Scale:
@@ -222,7 +224,7 @@ class GaussianBase(LearnedBase["Moments"]):
         def log_centres(omega: FloatArray) -> float:
             if not self.tied:
                 return 0.0
-            return self.log_centres(self.r(scale._replace(omega=omega)), c.n, q)
+            return self.log_centres(self.r(scale._replace(omega=omega)), c.weight, q)
 
         omega = scale.omega
         rows = min(self.d, MOST_ROWS)

@@ -19,6 +19,7 @@ from mixwood.reference.families.product import Product
 from mixwood.reference.families.registry import family_of
 from mixwood.reference.families.regression import Regression
 from mixwood.reference.families.spherical_gaussian import SphericalGaussian
+from mixwood.reference.families.student_t import Scaled, StudentT
 
 __all__ = [
     "Bernoulli",
@@ -34,7 +35,9 @@ __all__ = [
     "Poisson",
     "Product",
     "Regression",
+    "Scaled",
     "SphericalGaussian",
+    "StudentT",
     "dense",
     "family_of",
 ]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from mixwood._support.types import Data, FloatArray
+from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.reference.base.base import LearnedBase
 from mixwood.reference.random import Stream
 
@@ -89,14 +89,45 @@ class Family(ABC, Generic[S]):
         """
         raise TypeError(f"mixwood.reference cannot draw the atoms of {type(self).__name__}")
 
-    # --- rows of which some entries are missing and drawn; here, nothing is
+    # --- rows with a latent part, which chains draw; here, they have none
+
+    #: how many latent numbers are appended to every row
+    extra: int = 0
+    #: whether all latent numbers are drawn at once, too, given atoms
+    redraws_at_once: bool = False
+
+    def with_latent(self, X: FloatArray) -> FloatArray:
+        """Return rows as the family has them: NaN for each latent number that is no entry."""
+        return np.hstack([X, np.full((len(X), self.extra), np.nan)])
+
+    def latent_places(self, given: FloatArray) -> tuple[IntArray, IntArray]:  # noqa: ARG002
+        """Return the rows and columns of the latent numbers, in the order of the core."""
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+    def latent_units(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+        """Return zero and unit of each, as the core has them."""
+        return np.empty(0), np.empty(0)
+
+    def known_part(self, given: FloatArray, row: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Return what is known of a row as it is now."""
+        return given
+
+    def redrawn(
+        self,
+        X: FloatArray,
+        labels: IntArray,  # noqa: ARG002
+        stats: Sequence[S],  # noqa: ARG002
+        stream: Stream,  # noqa: ARG002
+    ) -> FloatArray:
+        """Return rows with all latent numbers drawn again, given atoms of the clusters."""
+        return X
 
     def lacks(self, row: FloatArray) -> bool:  # noqa: ARG002
-        """Return whether entries of a row are missing that chains draw."""
+        """Return whether a row has a latent part, such as missing entries, that chains draw."""
         return False
 
     def filled(self, row: FloatArray) -> FloatArray:
-        """Return the row as a chain begins with it, nothing missing in it."""
+        """Return the row as a chain begins with it, its latent part filled in."""
         return row
 
     def log_known(self, stat: S, row: FloatArray) -> float:

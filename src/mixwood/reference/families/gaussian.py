@@ -25,6 +25,11 @@ class Moments(NamedTuple):
     mean: FloatArray
     scatter: Any
 
+    @property
+    def weight(self) -> Any:
+        """What the mean is worth: here the number of rows."""
+        return self.n
+
 
 class Gaussian(Family[Moments]):
     """Normal-Wishart: ``mean | Lambda ~ N(m, (r Lambda)^-1)``, ``Lambda ~ Wishart(Psi^-1, nu)``.
@@ -35,14 +40,14 @@ class Gaussian(Family[Moments]):
                  Gamma_d((nu+n)/2) / Gamma_d(nu/2)
     """
 
-    def __init__(self, likelihood: likelihoods.Gaussian) -> None:
+    def __init__(self, likelihood: likelihoods.Gaussian | likelihoods.StudentT) -> None:
         self.mean, self.own = likelihood.centre, likelihood.own_entries  # what takes part
         kept, scale = likelihood.kept, likelihood.scale
         self.columns = np.arange(len(self.mean)) if kept is None else kept.columns
         self.spread = scale.covariance if isinstance(scale, LearnedScale) else scale
         if isinstance(likelihood.scale, LearnedScale):
             self.learned: GaussianBase | None = GaussianBase(likelihood)
-            self.set_base(likelihood.start_base())
+            self.set_base(likelihood.start_scale())
         else:
             self.r, self.nu, self.scale = likelihood.r, likelihood.nu, likelihood.scale
 
@@ -79,10 +84,14 @@ class Gaussian(Family[Moments]):
         return Moments(n, mean, a.scatter + b.scatter + np.outer(step, step) * a.n * b.n / n)
 
     def log_marginal(self, stat: Moments) -> float:
-        n, d, r, nu = stat.n, len(self.mean), self.r, self.nu
+        return self.log_marginal_of(stat.n, stat)
+
+    def log_marginal_of(self, n: int, stat: Moments) -> float:
+        """Return that of n rows, of which ``stat.n`` is the sum of their weights."""
+        d, r, nu, weight = len(self.mean), self.r, self.nu, stat.n
         away = stat.mean - self.mean
-        scale_n = self.scale + stat.scatter + np.outer(away, away) * (r * n / (r + n))
-        value = -n * d / 2 * np.log(np.pi) + d / 2 * np.log(r / (r + n))
+        scale_n = self.scale + stat.scatter + np.outer(away, away) * (r * weight / (r + weight))
+        value = -n * d / 2 * np.log(np.pi) + d / 2 * np.log(r / (r + weight))
         value += nu / 2 * _log_determinant(self.scale) - (nu + n) / 2 * _log_determinant(scale_n)
         return float(value + multigammaln((nu + n) / 2, d) - multigammaln(nu / 2, d))
 
@@ -91,16 +100,29 @@ class Gaussian(Family[Moments]):
 
         With ``Psi_n = L L'`` and ``T'T ~ Wishart(I, nu+n)``, ``Lambda = M'M`` for ``M = T L^-1``.
         """
-        n, d, r = stat.n, len(self.mean), self.r
-        away = stat.mean - self.mean
-        scale = self.scale + stat.scatter + np.outer(away, away) * (r * n / (r + n))
-        M = stream.wishart_root(d, self.nu + n) @ np.linalg.inv(np.linalg.cholesky(scale))
-        z = np.array([stream.normal() for _ in range(d)])
-        mean = self.mean + away * n / (r + n) + np.linalg.solve(M, z) / sqrt(r + n)
-        base = np.log(np.diag(M)).sum() - d / 2 * log(2 * np.pi)
+        M, mean = self.draw_normal(stat.n, stat, stream)
+        base = np.log(np.diag(M)).sum() - len(self.mean) / 2 * log(2 * np.pi)
         return lambda row: float(base - np.sum((M @ (self.own(row) - mean)) ** 2) / 2)
 
+    def draw_normal(self, n: int, stat: Moments, stream: Stream) -> tuple[FloatArray, FloatArray]:
+        """Return ``M`` and a mean, given n rows of which ``stat.n`` is the sum of their weights."""
+        d, r, weight = len(self.mean), self.r, stat.n
+        away = stat.mean - self.mean
+        scale = self.scale + stat.scatter + np.outer(away, away) * (r * weight / (r + weight))
+        M = stream.wishart_root(d, self.nu + n) @ np.linalg.inv(np.linalg.cholesky(scale))
+        z = np.array([stream.normal() for _ in range(d)])
+        centre = self.mean + away * weight / (r + weight)
+        return M, centre + np.linalg.solve(M, z) / sqrt(r + weight)
+
     # --- missing entries
+
+    def latent_places(self, given: FloatArray) -> tuple[IntArray, IntArray]:
+        rows, own = np.nonzero(np.isnan(self.own(given)))
+        return rows, self.columns[own]
+
+    def latent_units(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
+        own = np.nonzero(np.isnan(self.own(given)))[1]
+        return self.mean[own], np.sqrt(np.diag(self.spread))[own]
 
     def lacks(self, row: FloatArray) -> bool:
         return bool(np.isnan(self.own(row)).any())
@@ -116,7 +138,7 @@ class Gaussian(Family[Moments]):
         """``x_o ~ t(f, m_o, (kappa+1)/(kappa f) Psi_oo)``, ``f = nu + n - d + 1``."""
         x = self.own(row)
         o = np.flatnonzero(~np.isnan(x))
-        kappa, f, mean, scale = self._predictive(stat)
+        kappa, f, mean, scale = self.predictive(stat)
         inner = scale[np.ix_(o, o)] * (kappa + 1) / kappa  # times 1/f: the scale of the t
         away = x[o] - mean[o]
         value = lgamma((f + len(o)) / 2) - lgamma(f / 2) - len(o) / 2 * log(pi)
@@ -131,7 +153,7 @@ class Gaussian(Family[Moments]):
         """
         x = self.own(row)
         o, m = np.flatnonzero(~np.isnan(x)), np.flatnonzero(np.isnan(x))
-        kappa, f, mean, scale = self._predictive(stat)
+        kappa, f, mean, scale = self.predictive(stat)
         order, k = np.concatenate([o, m]), len(o)
         L = np.linalg.cholesky(scale[np.ix_(order, order)])
         w = np.linalg.solve(L[:k, :k], x[o] - mean[o])
@@ -140,7 +162,7 @@ class Gaussian(Family[Moments]):
         z = np.array([stream.normal() for _ in m])
         return self._with_entries(row, m, mean[m] + L[k:, :k] @ w + spread * L[k:, k:] @ z)
 
-    def _predictive(self, stat: Moments) -> tuple[float, float, FloatArray, FloatArray]:
+    def predictive(self, stat: Moments) -> tuple[float, float, FloatArray, FloatArray]:
         """Return ``kappa = r + n``, ``f``, ``m_n`` and ``Psi_n``."""
         n, r = stat.n, self.r
         away = stat.mean - self.mean

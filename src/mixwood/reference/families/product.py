@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mixwood import likelihoods
-from mixwood._support.types import FloatArray
+from mixwood._support.types import FloatArray, IntArray
 from mixwood.reference.families.base import Density, Family
 from mixwood.reference.random import Stream
 
@@ -29,11 +29,16 @@ class Product(Family[tuple[Any, ...]]):
         assert likelihood.columns is not None
         self.parts: list[Family[Any]] = []
         self.columns: list[list[int]] = []
+        width = len(likelihood.columns)
         for key, part in likelihood.parts.items():
             labels = key if isinstance(key, tuple) else (key,)
-            self.parts.append(family_of(part))
-            self.columns.append([likelihood.columns.index(label) for label in labels])
-
+            family = family_of(part)
+            own = [likelihood.columns.index(label) for label in labels]
+            added = range(width + self.extra, width + self.extra + family.extra)
+            self.extra += family.extra
+            self.parts.append(family)
+            self.columns.append([*own, *added])
+        self.redraws_at_once = any(part.redraws_at_once for part in self.parts)
         self.base = np.concatenate([part.base for part in self.parts])
 
     def set_base(self, base: FloatArray) -> None:
@@ -83,6 +88,45 @@ class Product(Family[tuple[Any, ...]]):
             if x is not None and part.lacks(x):
                 whole[columns] = part.filled(x)
         return whole
+
+    def known_part(self, given: FloatArray, row: FloatArray) -> FloatArray:
+        whole = given.copy()
+        for part, columns in zip(self.parts, self.columns, strict=True):
+            whole[columns] = part.known_part(given[columns], row[columns])
+        return whole
+
+    def latent_places(self, given: FloatArray) -> tuple[IntArray, IntArray]:
+        rows, columns = [], []
+        for part, own, present in self._present(given):
+            r, c = part.latent_places(given[present][:, own])
+            rows.append(present[r])
+            columns.append(np.array(own)[c])
+        return np.concatenate(rows), np.concatenate(columns)
+
+    def latent_units(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
+        found = [
+            part.latent_units(given[present][:, own]) for part, own, present in self._present(given)
+        ]
+        return np.concatenate([zero for zero, _ in found]), np.concatenate(
+            [unit for _, unit in found]
+        )
+
+    def _present(self, X: FloatArray) -> list[tuple[Family[Any], list[int], IntArray]]:
+        """Return the parts, their columns, and the rows that have something for them."""
+        rows = [np.flatnonzero(~np.isnan(X[:, own]).all(axis=1)) for own in self.columns]
+        return list(zip(self.parts, self.columns, rows, strict=True))
+
+    def redrawn(
+        self, X: FloatArray, labels: IntArray, stats: Sequence[tuple[Any, ...]], stream: Stream
+    ) -> FloatArray:
+        drawn = X.copy()
+        for p, (part, own, present) in enumerate(self._present(X)):
+            if part.redraws_at_once:
+                place = (present[:, None], np.array(own))
+                stat = [stat[p] for stat in stats]
+                drawn[place] = part.redrawn(X[place], labels[present], stat, stream)
+        self.base = np.concatenate([part.base for part in self.parts])
+        return drawn
 
     def log_known(self, stat: tuple[Any, ...], row: FloatArray) -> float:
         own = zip(self.parts, stat, self.entries(row), strict=True)

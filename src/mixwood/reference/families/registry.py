@@ -19,11 +19,13 @@ from mixwood.reference.families.poisson import Poisson
 from mixwood.reference.families.product import Product
 from mixwood.reference.families.regression import Regression
 from mixwood.reference.families.spherical_gaussian import SphericalGaussian
+from mixwood.reference.families.student_t import StudentT
 
 __all__ = ["family_of"]
 
 _TWINS: dict[type[likelihoods.Likelihood], Callable[[Any], Family[Any]]] = {
     likelihoods.Gaussian: Gaussian,
+    likelihoods.StudentT: StudentT,
     likelihoods.DiagonalGaussian: DiagonalGaussian,
     likelihoods.SphericalGaussian: SphericalGaussian,
     likelihoods.Multinomial: Multinomial,

@@ -1,0 +1,163 @@
+"""Two builds by turns: how much faster one is than the other where people wait.
+
+    python -m benchmarks.compared SOURCES_BEFORE [part of a case's name ...]
+
+`SOURCES_BEFORE` is the folder `src` of another checkout, built. Every case runs in a process of
+its own, now with the sources before and now with those here, and the fastest of some runs counts:
+CPU seconds, and what came out, which need not be the same draws. Records go to
+benchmarks/results/compared.jsonl.
+
+- `ibhc FAMILY d`: trees of 5,000 rows. Groups are as far apart as they are wide, and the base
+  measure is fixed where a family allows that: then clusters do not have the form that the prior
+  says, and trees are cut again and again.
+- `defaults NAME`: `sample` with nothing chosen, ten draws after ten of warm-up, one chain.
+- `levels L`: a table of five columns with L categories each, start and twenty iterations.
+- `text`: 20,820 documents of 6,843 words, about 60 subjects, start and ten iterations.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks import record
+
+PATH = record.RESULTS / "compared.jsonl"
+REPEATS = 2
+SOURCES = Path(__file__).parent.parent / "src"
+
+PROGRAM = """
+import sys, time, warnings
+import numpy as np
+from scipy.sparse import csr_array
+import mixwood as mw
+
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+
+def groups(n, d, k=10):
+    return rng.normal(size=(k, d))[rng.integers(k, size=n)] + rng.normal(size=(n, d))
+
+def rows(family, n, d, k=10):
+    z = rng.integers(k, size=n)
+    if family == "Poisson":
+        return rng.poisson(rng.gamma(2.0, 2.0, size=(k, d))[z])
+    if family == "Bernoulli":
+        return (rng.random((n, d)) < rng.beta(0.5, 0.5, size=(k, d))[z]).astype(float)
+    if family == "Categorical":
+        chances = rng.dirichlet(np.ones(4), size=(k, d)).cumsum(axis=-1)[z]
+        return (rng.random((n, d, 1)) > chances).sum(axis=-1).clip(0, 3)
+    return groups(n, d, k)
+
+def documents(n, words, subjects=60):
+    common = 1 / np.arange(1, words + 1) ** 0.9
+    common = rng.permutation(common / common.sum())
+    own = rng.gamma(np.maximum(0.12 * words * common, 1e-3), size=(subjects, words))
+    laws = (0.85 * own / own.sum(axis=1, keepdims=True) + 0.15 * common).cumsum(axis=1)
+    z = rng.integers(subjects, size=n)
+    lengths = rng.lognormal(4.6, 0.6, size=n).astype(int) + 5
+    drawn = [np.searchsorted(laws[z[i]], laws[z[i], -1] * rng.random(m)) for i, m in
+             enumerate(lengths)]
+    starts = np.concatenate([[0], lengths.cumsum()])
+    X = csr_array((np.ones(starts[-1]), np.concatenate(drawn), starts), shape=(n, words))
+    X.sum_duplicates()
+    return X
+
+def model(family):
+    fixed = {"scale": "data"} if family.endswith("Gaussian") else {}
+    return mw.Mixture(getattr(mw, family)(**fixed), mw.NGGP(1.0, 0.5))
+
+def run(X, some, warmup=10, draws=10):
+    post = mw.sample(some, X, draws=draws, warmup=warmup, chains=1, seed=1, progress=False)
+    return float(np.mean(post.log_joint)), float(np.mean(post.n_clusters))
+
+kind, *rest = sys.argv[1:]
+mw.sample(mw.Mixture(), rng.normal(size=(50, 2)), draws=1, warmup=0, chains=1, progress=False)
+mw.ibhc(model("Gaussian"), rng.normal(size=(50, 2)), seed=0)
+if kind == "ibhc":
+    family, d = rest[0], int(rest[1])
+    X = rows(family, 5000, d)
+    began = time.process_time()
+    tree = mw.ibhc(model(family), X, seed=1)
+    found = float(tree.log_evidence_bound), float(tree.n_clusters)
+elif kind == "defaults":
+    X = {"toy": lambda: mw.datasets.toy()[0], "sixteen": lambda: groups(1000, 16, 4)}[rest[0]]()
+    began = time.process_time()
+    found = run(X, mw.Mixture())
+elif kind == "levels":
+    levels = int(rest[0])
+    z = rng.integers(5, size=1000)
+    X = (z[:, None] * levels // 5 + rng.integers(levels // 5, size=(1000, 5))) % levels
+    X[:2] = 0, levels - 1
+    began = time.process_time()
+    found = run(X, mw.Mixture(mw.Categorical(), mw.NGGP(1.0, 0.5)))
+else:
+    X = documents(20_820, 6_843)
+    began = time.process_time()
+    found = run(X, mw.Mixture(mw.Multinomial()), 5, 5)
+print(time.process_time() - began, *found)
+"""
+
+CASES = (
+    *(
+        f"ibhc {family} {d}"
+        for family in ("Gaussian", "DiagonalGaussian", "SphericalGaussian")
+        for d in (2, 20, 100)
+    ),
+    *("ibhc Categorical 50", "ibhc Poisson 50", "ibhc Bernoulli 200"),
+    *("defaults toy", "defaults sixteen"),
+    *("levels 100", "levels 1000", "levels 10000"),
+    "text",
+)
+
+
+def measured(case: str, sources: Path) -> tuple[float, float, float]:
+    """Return CPU seconds, a log density and the number of clusters of one run."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *case.split()],
+        env={**os.environ, "PYTHONPATH": str(sources)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    seconds, log_density, clusters = (float(value) for value in done.stdout.split())
+    return seconds, log_density, clusters
+
+
+def compared(case: str, before: Path) -> dict[str, float]:
+    """Return the fastest run of each, by turns, and the ratio."""
+    runs = [(measured(case, before), measured(case, SOURCES)) for _ in range(REPEATS)]
+    first, second = (min(pair[side] for pair in runs) for side in (0, 1))
+    names = ("seconds", "log density", "clusters")
+    entry = {f"{name} before": value for name, value in zip(names, first, strict=True)}
+    entry |= {f"{name} after": value for name, value in zip(names, second, strict=True)}
+    return {**entry, "before / after": first[0] / second[0]}
+
+
+def main() -> None:
+    """Measure, print and record."""
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    before, parts = Path(sys.argv[1]), sys.argv[2:]
+    found = {}
+    for case in CASES:
+        if parts and not any(part in case for part in parts):
+            continue
+        found[case] = compared(case, before)
+        print(
+            case, {name: float(f"{value:.6g}") for name, value in found[case].items()}, flush=True
+        )
+    entry = {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": record.commit(),
+        "load": os.getloadavg()[0],
+        "cases": found,
+    }
+    with PATH.open("a") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+if __name__ == "__main__":
+    main()
