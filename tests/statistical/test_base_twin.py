@@ -12,6 +12,7 @@ import mixwood as mw
 from mixwood.likelihoods.learned import LearnedScale
 from mixwood.reference import GibbsChain, Stream, family_of
 from mixwood.reference.base import DiagonalGaussianBase, GaussianBase
+from mixwood.reference.base.regression import RegressionBase
 from mixwood.reference.families import dense
 from mixwood.testing import base_update_test, goodness_of_fit
 from tests.statistical.conftest import LEARNED
@@ -150,10 +151,26 @@ def test_the_update_leaves_the_joint_law(likelihood, seed):
     assert result.passed(), result
 
 
+def test_noise_moved_without_its_slopes_is_wrong(monkeypatch, seed):
+    """A mutation: the determinant of the slopes' precision is left out."""
+    likelihood = mw.Regression(2, nu=9.0).resolve_standard(3)
+    labels = np.arange(12) // 4
+    options = {"replicates": 150, "applications": 3, "seed": seed, "update": of_twin}
+    assert base_update_test(likelihood, labels, **options).passed()
+
+    def without(self, prepared, base):
+        there = right(self, prepared, base)
+        return there - len(prepared[0].zy[1:]) * np.log(np.exp(base[0]) / self.slopes) / 2
+
+    right = RegressionBase.log_marginals_of
+    monkeypatch.setattr(RegressionBase, "log_marginals_of", without)
+    assert not base_update_test(likelihood, labels, **options).passed()
+
+
 def test_sizes_moved_without_what_rows_add_are_wrong(monkeypatch, seed):
     """A mutation: as if a count's coefficient did not depend on the size."""
-    likelihood = mw.NegativeBinomial(shape=1.0).resolve_standard(2)
-    options = {"replicates": 200, "applications": 4, "seed": seed, "update": of_twin}
+    likelihood = mw.NegativeBinomial(shape=1.0).resolve_standard(1)
+    options = {"replicates": 150, "applications": 3, "seed": seed, "update": of_twin}
     assert base_update_test(likelihood, PAIRS, **options).passed()
     monkeypatch.setattr("mixwood.reference.base.negative_binomial.gammaln", lambda x: 0.0 * x)
     assert not base_update_test(likelihood, PAIRS, **options).passed()

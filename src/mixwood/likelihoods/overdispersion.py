@@ -43,7 +43,8 @@ def varies_more(values: FloatArray) -> bool:
     n = len(values)
     if n < FEWEST_ENTRIES or values.var() <= LEAST_RATIO * values.mean():
         return False
-    x, times = np.unique(values, return_counts=True)
+    x, counts = np.unique(values, return_counts=True)
+    times = counts.astype(np.float64)
     poisson = min(_criterion(x, times, k, np.inf) for k in range(1, MOST_POISSON + 1))
     others = min(_criterion(x, times, k, s) for k in range(1, MOST_OTHERS + 1) for s in SIZES)
     return bool(others + CLEARLY < poisson)
@@ -53,7 +54,7 @@ def _criterion(x: FloatArray, times: FloatArray, components: int, size: float) -
     """Return the information criterion of a mixture with one size, infinite for Poisson."""
     n = times.sum()
     middles = (np.arange(components) + 0.5) / components
-    mean = np.maximum(np.repeat(x, times)[(middles * n).astype(int)], 0.1) * 1.0
+    mean = np.maximum(x[np.searchsorted(np.cumsum(times), middles * n)], 0.1)
     mean += 0.05 * np.arange(components)  # ties would stay together
     share = np.full(components, 1 / components)
     for _ in range(STEPS):

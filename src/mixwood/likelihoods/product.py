@@ -61,7 +61,7 @@ class Product(Likelihood):
     --------
     >>> import mixwood as mw
     >>> mw.Product({("x", "y"): mw.Gaussian(), "visits": mw.Poisson(shape=1), "kind": mw.Bernoulli()})
-    Product({('x', 'y'): Gaussian(r=None, nu=None, mean=None, scale='learn'), 'visits': Poisson(shape=1.0, rate=None), 'kind': Bernoulli(a=None, b=None, columns=None)})
+    Product({('x', 'y'): Gaussian(r=None, nu=None, mean=None, scale='learn'), 'visits': Poisson(shape=1.0, rate=None, exposure=None), 'kind': Bernoulli(a=None, b=None, columns=None)})
     """  # noqa: E501
 
     parts: Mapping[Any, Likelihood]

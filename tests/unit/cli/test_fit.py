@@ -268,6 +268,11 @@ BAD = {
         "trees.csv has .* in row 0, column 0",
     ),
     "text for numbers": (["trees.csv", "--likelihood", "gaussian"], r"'kind'.*trees\.csv"),
+    "no target": (
+        ["trees.csv", "--likelihood", "gaussian", "--target", "x"],
+        "--target is for --likelihood Regression; Gaussian has none",
+    ),
+    "no likelihood with an exposure": (["trees.csv", "--exposure", "x"], "--exposure needs a"),
     "a slip": (["slip.csv"], r"column 'b' of slip\.csv holds numbers, but 'abc' in row 2"),
     "a ragged table": (["ragged.csv"], r"ragged\.csv: line 3 has 3 columns"),
 }
@@ -427,6 +432,19 @@ def test_what_sets_clusters_apart_is_printed_and_in_the_json_object(mixwood, tab
     clusters = json.loads(result.stdout)["clusters"]
     assert [cluster["size"] for cluster in clusters] == [12, 12, 12]
     assert {"column", "how", "effect", "probability"} <= set(clusters[0]["markers"][0])
+
+
+def test_columns_with_a_part_of_their_own(mixwood, quick):
+    rows = "".join(f"{k % 7},{k % 5},{1 + k % 3}\n" for k in range(30))
+    Path("counts.csv").write_text("a,b,months\n" + rows)
+    result = mixwood("fit", "counts.csv", "--likelihood", "poisson", "--exposure", "months", *quick)
+    assert result.exit_code == 0, result.stderr
+    [folder] = Path().glob("counts-run")
+    assert mw.load(folder).resolved.exposure == 2
+    related = ["--likelihood", "regression", "--target", "a", "--output", "related"]
+    result = mixwood("fit", "counts.csv", *related, *quick)
+    assert result.exit_code == 0, result.stderr
+    assert mw.load("related").resolved.target == 0
 
 
 def test_groups_of_a_column(mixwood, trees, quick):

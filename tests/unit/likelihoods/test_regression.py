@@ -203,3 +203,7 @@ def test_other_likelihoods_have_no_target():
         post.predict_target(TABLE)
     with pytest.raises(ValueError, match="'x' twice"):
         mw.Product({"x": mw.Gaussian(), ("x", "y"): mw.DiagonalGaussian()})
+
+
+def test_nothing_of_a_relation_alone_is_checked(fitted):
+    assert "no quantities to check" in str(fitted[0].check_fit())

@@ -182,10 +182,17 @@ class OneDraw:
 
 
 def _columns(draws: Draws) -> dict[str, list[int]]:
-    """Return the columns that parameters are about, by what the names of these begin with."""
+    """Return the columns that parameters are about, by what the names of these begin with.
+
+    None where parameters are about something else, such as the relation between columns.
+    """
     X: Any = draws.X
-    groups = draws.resolved.described_columns([str(j) for j in range(X.shape[1])])
-    return {prefix: [int(column.name) for column in own] for prefix, own in groups.items()}
+    names = [str(j) for j in range(X.shape[1])]
+    groups = draws.resolved.described_columns(names)
+    return {
+        prefix: [int(column.name) for column in own if column.name in names]
+        for prefix, own in groups.items()
+    }
 
 
 def _one_normal(columns: dict[str, list[int]], draws: Draws) -> bool:
