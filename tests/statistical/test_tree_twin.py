@@ -66,11 +66,9 @@ class TieBreaker(Forest):
 
     def insert_like(self, row, wanted):
         """Insert one row, at ties such that all nodes are `wanted` ones."""
-        before, counts = list(self.trees), (self.items, self.pieces)
-        self.answers, self.wanted = [], frozenset()
+        before, self.answers, self.wanted = list(self.trees), [], frozenset()
         for _ in range(1000):
             self.trees, self.asked = list(before), []
-            self.items, self.pieces = counts
             self.insert([row])
             if all(frozenset(n.rows) in wanted for tree in self.trees for n in tree.nodes()):
                 return

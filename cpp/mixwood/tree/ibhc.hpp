@@ -12,14 +12,10 @@
 //
 // It ends: an inserted item may cause `most_cuts` cuts. Pieces that are still to be put in then go
 // on top of their nearest tree, which leaves every node with the d it had and gives the new root
-// the d <= 1 by which that tree was chosen: nothing is left to cut. And it ends soon: where
-// clusters do not have the form that the family says, item after item would take all of its cuts,
-// and find no better trees for it. So an item may cause one only, while more than `pieces_per_item`
-// pieces have been put in again for each item so far.
+// the d <= 1 by which that tree was chosen: nothing is left to cut.
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -49,16 +45,13 @@ class IncrementalClustering {
   void insert(int item) {
     Interrupt::of_thread().tick();
     waiting_.assign(1, item);
-    const int most = pieces_ <= pieces_per_item * items_ ? most_cuts : 1;
     int cuts = 0;
     for (std::size_t next = 0; next < waiting_.size(); ++next) {
-      if (cuts == most)
+      if (cuts == most_cuts)
         hang_on_top(waiting_[next]);
       else if (const int joint = put(waiting_[next]); joint != Arena::none)
         cuts += cut_above(joint, waiting_);
     }
-    ++items_;
-    pieces_ += static_cast<std::int64_t>(waiting_.size()) - 1;
   }
 
   // The paper's bad start: on top of the nearest tree, wherever that is, and never cut.
@@ -219,15 +212,14 @@ class IncrementalClustering {
     return true;
   }
 
-  static constexpr int most_cuts = 16, pieces_per_item = 4;
+  static constexpr int most_cuts = 16;
 
   Forest& forest_;
   DescentRule rule_;
   TreeSearch search_;
   TreeIndex index_;
   SearchCounts counts_;
-  std::int64_t items_ = 0, pieces_ = 0;  // put in so far, and put in again
-  Forest::Item item_;                    // the one that is being put in
+  Forest::Item item_;  // the one that is being put in
   std::vector<int> waiting_;
   std::vector<Forest::Step> path_;
 };

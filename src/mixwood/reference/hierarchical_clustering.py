@@ -23,8 +23,6 @@ __all__ = ["Forest", "Tree"]
 
 #: How often one inserted row may have a tree cut.
 MOST_CUTS = 16
-#: How many pieces may have been put in again for each item, before one may cause one cut only.
-PIECES_PER_ITEM = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +96,6 @@ class Forest:
         self.model, self.X, self.parameters, self.rule = model, dense(X), parameters, rule
         self.family = family_of(model.likelihood) if family is None else family
         self.trees: list[Tree] = []
-        self.items = self.pieces = 0  # put in so far, and put in again
         rows = range(len(self.X))
         self.log_alone = np.array([self.leaf(row).log_marginal for row in rows])
         # A document weighs as much as it has words.
@@ -165,9 +162,7 @@ class Forest:
         """Put `rows` in, one after the other, by the three steps of IBHC.
 
         It ends: after `MOST_CUTS` cuts what still waits goes on top of its nearest tree. That
-        leaves every node the d it had, and the new root has the ``d <= 1`` of that tree. Once
-        more than `PIECES_PER_ITEM` pieces have been put in again for each item so far, an item
-        may cause one cut only.
+        leaves every node the d it had, and the new root has the ``d <= 1`` of that tree.
         """
         for row in rows:
             self.insert_item(self.leaf(row))
@@ -175,16 +170,13 @@ class Forest:
     def insert_item(self, item: Tree) -> None:
         """Put one item in, a row or a tree of its own."""
         waiting, cuts = [item], 0
-        most = MOST_CUTS if self.pieces <= PIECES_PER_ITEM * self.items else 1
         for piece in waiting:  # which grows on the way
-            if cuts == most:
+            if cuts == MOST_CUTS:
                 self._put_on_top(piece)
             else:
                 pieces = self._put(piece)
                 waiting += pieces
                 cuts += bool(pieces)
-        self.items += 1
-        self.pieces += len(waiting) - 1
 
     def on_top(self, rows: Iterable[int]) -> None:
         """Put each of `rows` on top of its nearest tree if ``d <= 1``, else beside them."""
