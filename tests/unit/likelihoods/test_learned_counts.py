@@ -24,7 +24,7 @@ CASES = {
     "multinomial": (mw.Multinomial(), csr_array(COUNTS), 1, "beta", (0.1, 1.5)),
     "categorical": (mw.Categorical(), COUNTS, 3, "beta", (1, 1)),
     "bernoulli": (mw.Bernoulli(), (COUNTS > 1).astype(float), 3, "beta", (1, 1)),
-    "poisson": (mw.Poisson(), COUNTS, 3, "shape", (1, 1.5)),
+    "poisson": (mw.Poisson(), COUNTS, 3, "shape", (0.1, 0.8)),
 }
 
 
