@@ -112,11 +112,12 @@ def one_poisson(n, statistic, parameters):
 @pytest.mark.parametrize("sampler", ["gibbs", "tree", "splitmerge"])
 def test_a_learned_parameter_of_ones_own_gives_the_draws_of_ours(sampler):
     data = np.random.default_rng(0).poisson(4.0, (40, 1)).astype(float)
-    given = {"shape": mw.hyper.LogNormal(0.1, 0.8), "rate": 0.5}
+    shape = mw.hyper.LogNormal(1, 1.5)
+    given = {"shape": shape, "rate": 0.5}
     own = mw.conjugate_family(
         1, add_counts, one_poisson, parameters=given, row_constant=log_factorials
     )
-    expected = quick(mw.Poisson(rate=0.5), data, sampler=sampler)
+    expected = quick(mw.Poisson(shape, rate=0.5), data, sampler=sampler)
     found = quick(own, data, sampler=sampler)
     np.testing.assert_array_equal(found.labels, expected.labels)
     np.testing.assert_allclose(found.log_joint, expected.log_joint, rtol=1e-9)
