@@ -120,6 +120,8 @@ def files(tmp_path, monkeypatch):
     iris.to_csv("iris.csv", index=False)
     for name in ("measurements", "table", "cells"):
         iris[["petal length", "x"]].to_csv(f"{name}.csv", index=False)
+    penguins = iris[["petal length", "x", "species"]].assign(island=["a", "b"] * 5, sex="f")
+    penguins.to_csv("penguins.csv", index=False)
 
 
 @pytest.mark.usefixtures("files")

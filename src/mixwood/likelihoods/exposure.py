@@ -45,6 +45,8 @@ class Exposed(Likelihood):
             if isinstance(given, bool):
                 raise TypeError(f"exposure must be a column or numbers, got {given}")
             plain = int(given) if isinstance(given, np.integer) else given
+            if isinstance(plain, int) and abs(plain) >= 2**31:
+                raise ValueError(f"exposure must be the number of a column, got {shown(given)}")
             object.__setattr__(self, "exposure", plain)
             return
         values = real_array(as_array(given, "exposure"), "exposure")

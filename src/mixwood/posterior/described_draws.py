@@ -277,7 +277,7 @@ class DescribedDraws(PredictingDraws):
         --------
         >>> import numpy as np
         >>> import mixwood as mw
-        >>> rng = np.random.default_rng(1)
+        >>> rng = np.random.default_rng(2)
         >>> X = rng.normal(size=(200, 2))
         >>> post = mw.sample(mw.Mixture(), X, draws=50, seed=1, progress=False)
         >>> post.check_fit().sentence
