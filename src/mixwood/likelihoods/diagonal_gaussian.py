@@ -98,7 +98,7 @@ class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
         r = omega / tau
 
     ``tau``, the variance of the centres of clusters over that of the data, has a narrow law
-    about 200, ``ln tau ~ N(ln 200, 0.1^2)``, 2,292 in one
+    about 200, ``ln tau ~ N(ln 200, 0.02/d)``, 2,292 in one
     column. ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is
     ``1/pi`` of the squared rounding step over ``s^2``, at least a millionth.
 

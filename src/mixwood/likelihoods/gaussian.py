@@ -72,7 +72,7 @@ class Gaussian(NormalWishart):
         r = tr(S^-1 Omega) / (tau d)
 
     ``tau``, the variance of the centres of clusters over that of the data, has a narrow law
-    about 200, ``ln tau ~ N(ln 200, 0.1^2)``, 2,292 in one
+    about 200, ``ln tau ~ N(ln 200, 0.02/d)``, 2,292 in one
     column. ``F = (D^-1 + 20 S^-1)^-1`` is a floor that matters where values are rounded: ``D`` is
     diagonal, for each column ``1/pi`` of its squared rounding step, at least a millionth of its
     variance. A second floor, of ``Psi``, matters where many values are tied.

@@ -35,8 +35,11 @@ __all__ = [
     "law_argument",
     "log_draws",
     "log_start",
+    "nu_bounds",
+    "nu_prior",
     "number_or_prior",
     "of_clusters",
+    "spread_sd",
     "start_or_draw",
 ]
 
@@ -46,6 +49,7 @@ Hyperprior: TypeAlias = Gamma | LogNormal
 #: The share of the data's variance that a cluster is expected to have, before the data speak.
 C0 = 0.2
 #: Of ``nu - d - 1`` (one column: ``nu - 2``), within bounds. Large: clusters share one covariance.
+#: As many rows are worth as much as the prior; where columns share a variance, see `nu_bounds`.
 NU_PRIOR = LogNormal(10, 2)
 NU_BOUNDS = (1.0, 2e4)
 
@@ -53,7 +57,8 @@ NU_BOUNDS = (1.0, 2e4)
 #: Where r is tied: the least variance of the centres of clusters over the data's. Large, so that a
 #: row on its own is expensive and says nothing about the width of clusters.
 LEAST_SPREAD = 200.0
-#: How far from that the data can take it: the standard deviation of its logarithm.
+#: How far from that the data can take it: the standard deviation of its logarithm, in one column
+#: or two.
 SPREAD_SD = 0.1
 #: In few columns that is not enough: how much of the mass of a new cluster's center may lie where
 #: the data are, within three standard deviations of their mean.
@@ -75,6 +80,43 @@ def centre_spread(d: int) -> float:
     """
     few = 36 / (2 * np.pi) * MASS_WITHIN ** (-2 / d)
     return max(LEAST_SPREAD, float(few))
+
+
+def spread_sd(d: int) -> float:
+    """Return the standard deviation of ``ln tau``: less in many columns.
+
+    What clusters as near as the data are gain by it grows with the columns, ``(d/2) ln tau`` nats
+    each, and so does what ``tau`` costs on the way there: how many clusters it takes, some
+    hundreds, does not depend on the columns.
+
+    Examples
+    --------
+    >>> [round(spread_sd(d), 3) for d in (1, 2, 8, 200)]
+    [0.1, 0.1, 0.05, 0.01]
+    """
+    return SPREAD_SD * float(np.sqrt(2 / max(d, 2)))
+
+
+def nu_prior(columns: int) -> LogNormal:
+    """Return the law of ``nu'`` where a variance is that of so many columns."""
+    return LogNormal(NU_PRIOR.median * columns, NU_PRIOR.sd)
+
+
+def nu_bounds(columns: int) -> tuple[float, float]:
+    """Return the bounds of ``nu'`` where a variance is that of so many columns.
+
+    ``nu'`` counts entries, not rows: one row tells as much about a variance as it has columns. The
+    prior is worth a row at least. Were it worth less, a row on its own would cost little however
+    far the centres of clusters are apart: its variance would be ``tau`` times smaller, and the
+    centre, whose variance is ``1/r`` times that, as near as the data are.
+
+    Examples
+    --------
+    >>> nu_bounds(1), nu_bounds(20)
+    ((1.0, 20000.0), (20.0, 400000.0))
+    """
+    low, high = NU_BOUNDS
+    return low * columns, high * columns
 
 
 class _ByArrays:

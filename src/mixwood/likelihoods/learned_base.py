@@ -60,7 +60,8 @@ class _LearnsScale(ABC):
         return self._above_ties(base)
 
     def _starts(self, start: FloatArray) -> list[Start]:
-        return start_grid(self.r, self.nu, self.own_columns, (float(start[-2]), float(start[-1])))
+        tail = float(start[-2]), float(start[-1])
+        return start_grid(self.r, self.nu, self.own_columns, tail, self.columns_sharing)
 
     def over_part(self, share: float) -> Self:
         """Return the same with a tie of r that is looser, as there are fewer rows against it."""
@@ -75,7 +76,12 @@ class _LearnsScale(ABC):
 
     def _above_ties(self, base: FloatArray) -> FloatArray:
         """Return a base measure, moved if need be so that ``Psi`` is above its floor."""
-        return above_ties(base, self._lacking(base), self.nu, self._grown)
+        return above_ties(base, self._lacking(base), self.nu, self._grown, self.columns_sharing)
+
+    @property
+    def columns_sharing(self) -> int:
+        """How many columns have one variance."""
+        return 1
 
     @property
     @abstractmethod
@@ -122,7 +128,8 @@ class LearnsVariances(_LearnsScale):
 
     def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
         """Return that of the logs of Gamma variables."""
-        rows = effective_rows(n, clusters, float(np.exp(base[-2])) + 2) + 3
+        entries = n * self.columns_sharing
+        rows = effective_rows(entries, clusters, float(np.exp(base[-2])) + 2) + 3
         return -(len(base) - 2) / 2 * float(np.log(rows / 2))
 
     def base_width(self, base: FloatArray) -> FloatArray | None:
@@ -132,7 +139,8 @@ class LearnsVariances(_LearnsScale):
     def _packed(self, rng: np.random.Generator | None) -> FloatArray:
         floors = self._floors()
         shares = np.full(len(floors), C0) if rng is None else draw_expected_variances(floors, rng)
-        return np.array([*np.log(shares), *log_tail(self.r, self.nu, self.scale, 2, rng)])
+        tail = log_tail(self.r, self.nu, self.scale, 2, rng, self.columns_sharing)
+        return np.array([*np.log(shares), *tail])
 
     def _lacking(self, base: FloatArray) -> float:
         floors = np.atleast_1d(self.scale.tie_floor / self.scale.covariance)

@@ -15,7 +15,6 @@ from mixwood.hyper import Gamma
 from mixwood.likelihoods.learned import (
     C0,
     NU_BOUNDS,
-    NU_PRIOR,
     KeptColumns,
     Law,
     LearnedScale,
@@ -23,7 +22,10 @@ from mixwood.likelihoods.learned import (
     draw,
     is_learned,
     law,
+    nu_bounds,
+    nu_prior,
     number_or_prior,
+    spread_sd,
     start_or_draw,
 )
 from mixwood.likelihoods.spread import Rounding
@@ -112,8 +114,12 @@ def check_nu_of_variances(nu: Any, scale: Any) -> None:
         raise ValueError(f"nu must be above 2 where scale='learn', got {nu}")
 
 
-def explicit_r_and_nu(r: Any, nu: Any, scale: Any, fixed_nu: float) -> tuple[Any, Any]:
+def explicit_r_and_nu(
+    r: Any, nu: Any, scale: Any, fixed_nu: float, columns: int = 1
+) -> tuple[Any, Any]:
     """Return `r` and `nu` with what None stands for; a tied r stays None.
+
+    `columns` is how many have one variance.
 
     Examples
     --------
@@ -121,24 +127,29 @@ def explicit_r_and_nu(r: Any, nu: Any, scale: Any, fixed_nu: float) -> tuple[Any
     (0.1, 7.0)
     """
     if learns(scale):
-        return r, NU_PRIOR if nu is None else nu
+        return r, nu_prior(columns) if nu is None else number_or_prior(nu, "nu", nu_bounds(columns))
     return 0.1 if r is None else r, fixed_nu if nu is None else nu
 
 
-def laws(r: Any, nu: Any, scale: LearnedScale) -> tuple[Law, Law]:
+def laws(r: Any, nu: Any, scale: LearnedScale, columns: int = 1) -> tuple[Law, Law]:
     """Return the hyperpriors of nu and r as the core reads them."""
     of_r = law(r) if r is not None else ("tied", *law(scale.tie)[1:])
-    return law(nu, NU_BOUNDS), of_r
+    return law(nu, nu_bounds(columns)), of_r
 
 
 def log_tail(
-    r: Any, nu: Any, scale: LearnedScale, offset: float, rng: np.random.Generator | None
+    r: Any,
+    nu: Any,
+    scale: LearnedScale,
+    offset: float,
+    rng: np.random.Generator | None,
+    columns: int = 1,
 ) -> list[float]:
     """Return the logs of ``nu - offset`` and of r, the start or a draw from the hyperpriors.
 
     Of a tied r, the log of the factor between it and what it is tied to.
     """
-    excess = start_or_draw(nu, rng, NU_BOUNDS) if is_learned(nu) else nu - offset
+    excess = start_or_draw(nu, rng, nu_bounds(columns)) if is_learned(nu) else nu - offset
     free = start_or_draw(scale.tie if r is None else r, rng)
     return [float(np.log(excess)), float(np.log(free))]
 
@@ -164,8 +175,10 @@ class Start(NamedTuple):
     log_tail: tuple[float, float]
 
 
-def start_grid(r: Any, nu: Any, d: int, log_tail: tuple[float, float]) -> list[Start]:
-    """Return the starts; what is fixed stays as in `log_tail`.
+def start_grid(
+    r: Any, nu: Any, d: int, log_tail: tuple[float, float], columns: int = 1
+) -> list[Start]:
+    """Return the starts; what is fixed stays as in `log_tail`. `columns` have one variance.
 
     Examples
     --------
@@ -173,7 +186,7 @@ def start_grid(r: Any, nu: Any, d: int, log_tail: tuple[float, float]) -> list[S
     (10, Start(share=1.0, log_tail=(2.0, -1.0)))
     """
     log_nu, free = log_tail
-    excesses = [float(np.log(x)) for x in START_EXCESSES] if is_learned(nu) else [log_nu]
+    excesses = [float(np.log(x * columns)) for x in START_EXCESSES] if is_learned(nu) else [log_nu]
     starts = [Start(share, (excess, free)) for share in START_SHARES for excess in excesses]
     if r is None:
         close = float(np.log(centre_spread(d) / CLOSE_SPREAD))
@@ -260,7 +273,8 @@ def learned_covariance(
     spread = covariance / square
     floor = floor_matrix(spread, rounding_variances(rounding.steps, variances))
     tie_floor = tie_floor_matrix(spread, tie_variances(rounding, variances))
-    return LearnedScale(covariance, floor * square, tie_floor * square, kept)
+    sd = spread_sd(len(covariance))
+    return LearnedScale(covariance, floor * square, tie_floor * square, kept, sd)
 
 
 def learned_variances(
@@ -269,7 +283,8 @@ def learned_variances(
     """Return the same where columns are independent."""
     floor = floor_variances(rounding_variances(rounding.steps, variances))
     tie_floor = tie_floor_variances(tie_variances(rounding, variances))
-    return LearnedScale(variances, floor * variances, tie_floor * variances, kept)
+    sd = spread_sd(len(variances))
+    return LearnedScale(variances, floor * variances, tie_floor * variances, kept, sd)
 
 
 def learned_variance(variance: float, steps: FloatArray, copies: float = 1.0) -> LearnedScale:
@@ -282,7 +297,8 @@ def learned_variance(variance: float, steps: FloatArray, copies: float = 1.0) ->
     floor = floor_variances(rounding_variances(step, variance))
     ties = Rounding(np.asarray(step), np.asarray((copies - 1.0) * len(steps)))
     tie_floor = tie_floor_variances(tie_variances(ties, variance))
-    return LearnedScale(variance, floor * variance, tie_floor * variance)
+    sd = spread_sd(len(steps))
+    return LearnedScale(variance, floor * variance, tie_floor * variance, spread_sd=sd)
 
 
 def effective_rows(n: int, clusters: int, nu: float) -> float:
@@ -299,7 +315,9 @@ def effective_rows(n: int, clusters: int, nu: float) -> float:
     return 1 / (1 / (clusters * nu) + 1 / n)
 
 
-def above_ties(base: FloatArray, needed: float, nu: Any, shift: Any) -> FloatArray:
+def above_ties(
+    base: FloatArray, needed: float, nu: Any, shift: Any, columns: int = 1
+) -> FloatArray:
     """Return a base measure whose ``Psi`` is above its floor.
 
     Parameters
@@ -310,10 +328,12 @@ def above_ties(base: FloatArray, needed: float, nu: Any, shift: Any) -> FloatArr
         The factor by which ``Psi`` has to grow.
     nu : float or hyperprior
         Where it is learned it grows; else the covariance does, by ``shift(base, factor)``.
+    columns : int
+        How many have one variance.
     """
     if needed <= 1:
         return base
-    if is_learned(nu) and np.exp(base[-2]) * needed * 1.05 < NU_BOUNDS[1]:
+    if is_learned(nu) and np.exp(base[-2]) * needed * 1.05 < nu_bounds(columns)[1]:
         moved = base.copy()
         moved[-2] += np.log(needed * 1.05)
         return moved

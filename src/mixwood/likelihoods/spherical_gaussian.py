@@ -62,8 +62,8 @@ class SphericalGaussian(LearnsVariances, Likelihood):
     nu : float or distribution, optional
         Degrees of freedom of the variance. Large: all clusters have nearly the same variance;
         small: each its own. A number fixes it, above 2 (0 where `scale` is fixed). A distribution
-        is the hyperprior of ``nu - 2``, kept within 1 and 20,000;
-        ``mixwood.hyper.LogNormal(10, 2)`` by default. 7 where `scale` is fixed.
+        is the hyperprior of ``nu - 2``, kept within ``d`` and ``20,000 d``;
+        ``mixwood.hyper.LogNormal(10 d, 2)`` by default. 7 where `scale` is fixed.
     mean : array of shape (d,), optional
         Prior mean; the sample mean by default.
     scale : {"learn", "data"} or float
@@ -82,11 +82,12 @@ class SphericalGaussian(LearnsVariances, Likelihood):
     cluster, over that of the data::
 
         psi = nu' omega s^2,    omega ~ Gamma(3/2, rate 3/(2 0.2)) on omega >= F
-        ln nu' ~ N(ln 10, 2^2) on 1 <= nu' <= 20000
+        ln nu' ~ N(ln(10 d), 2^2) on d <= nu' <= 20000 d
         r = omega / tau
 
+    (A row has ``d`` entries that tell about the variance, so ``nu'`` is worth ``nu'/d`` rows.)
     ``tau``, the variance of the centres of clusters over that of the data, has a narrow law
-    about 200, ``ln tau ~ N(ln 200, 0.1^2)``, 2,292 in one
+    about 200, ``ln tau ~ N(ln 200, 0.02/d)``, 2,292 in one
     column. ``F = 1/(1/D + 20)`` is a floor that matters where values are rounded: ``D`` is
     ``1/pi`` of the squared rounding steps over ``s^2``, averaged over columns, at least a
     millionth.
@@ -136,7 +137,7 @@ class SphericalGaussian(LearnsVariances, Likelihood):
         """Return a copy with `nu`, `mean` and `scale` explicit, from `X` where open."""
         assert isinstance(X, np.ndarray)
         mean = X.mean(axis=0) if self.mean is None else self.mean
-        r, nu = explicit_r_and_nu(self.r, self.nu, self.scale, 7.0)
+        r, nu = explicit_r_and_nu(self.r, self.nu, self.scale, 7.0, X.shape[1])
         scale = self.scale
         if isinstance(scale, str):
             varies = bool(np.any(X.max(axis=0) > X.min(axis=0)))
@@ -154,7 +155,7 @@ class SphericalGaussian(LearnsVariances, Likelihood):
     def resolve_standard(self, width: int) -> SphericalGaussian:
         """Return a copy whose open parameters are those of standardized data."""
         mean = np.zeros(width) if self.mean is None else self.mean
-        r, nu = explicit_r_and_nu(self.r, self.nu, self.scale, 7.0)
+        r, nu = explicit_r_and_nu(self.r, self.nu, self.scale, 7.0, width)
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
@@ -184,7 +185,7 @@ class SphericalGaussian(LearnsVariances, Likelihood):
             self.scale.tie_floor / self._square,
             C0,
             centre_spread(self.own_columns),
-            *laws(self.r, self.nu, self.scale),
+            *laws(self.r, self.nu, self.scale, self.columns_sharing),
             self.start_base(),
         )
 
@@ -214,6 +215,11 @@ class SphericalGaussian(LearnsVariances, Likelihood):
     def own_columns(self) -> int:
         """How many columns take part."""
         return len(self.mean)
+
+    @property
+    def columns_sharing(self) -> int:
+        """All of them."""
+        return self.own_columns
 
     @property
     def statistic_size(self) -> int:

@@ -5,6 +5,8 @@ In units in which all rows have variance 1::
     omega ~ Gamma(3/2, 3/(2 c))  on  omega >= F
     psi = nu' omega      nu = nu' + 2      r = f omega / tau, or free
 
+``nu'`` is within bounds that grow with how many columns have that variance.
+
 The base is ``(ln omega, ln nu', ln r)``; ``ln f`` where r is tied.
 """
 
@@ -30,17 +32,19 @@ S = TypeVar("S")
 class OneVarianceBase(LearnedBase[S]):
     """The updates of ``(omega, nu', r)`` given the clusters.
 
-    `likelihood` has a learned `scale` of one number, `r` and `nu`; centres have `d` columns.
+    `likelihood` has a learned `scale` of one number, `r` and `nu`; centres have `d` columns, and
+    the variance is that of `columns`.
     """
 
-    def __init__(self, likelihood: Any, d: int) -> None:
+    def __init__(self, likelihood: Any, d: int, columns: int = 1) -> None:
         covariance, floor = likelihood.scale.covariance, likelihood.scale.floor
         self.variance = float(covariance)
         self.log_floor = log(floor / covariance)
         self.tie_floor = likelihood.scale.tie_floor / covariance
         self.tau = centre_spread(d)
         self.tied = likelihood.r is None
-        self.nu_law = law_of(likelihood.nu, NU_BOUNDS)
+        low, high = NU_BOUNDS
+        self.nu_law = law_of(likelihood.nu, (low * columns, high * columns))
         self.r_law = law_of_r(likelihood.r, likelihood.scale)
 
     @abstractmethod

@@ -41,7 +41,7 @@ class SphericalGaussianBase(OneVarianceBase["Moments"]):
 
     def __init__(self, likelihood: likelihoods.SphericalGaussian) -> None:
         self.mean, self.d = likelihood.mean, len(likelihood.mean)
-        super().__init__(likelihood, self.d)
+        super().__init__(likelihood, self.d, columns=self.d)
 
     def prepared(self, stats: Sequence[Moments]) -> Balls:
         """Return the statistics of the clusters, in units of all rows."""
