@@ -166,9 +166,6 @@ def test_refusals(post):
             mw.sample(MODEL, X, groups=groups, sampler=sampler, **RUN)
     with pytest.raises(ValueError, match="groups must be 30 names"):
         mw.sample(MODEL, X, groups=groups[:-1], **RUN)
-    leaves = mw.stream_leaves(MODEL, [X], max_leaves=10, seed=0)
-    with pytest.raises(ValueError, match="groups must be None where X is WeightedLeaves"):
-        mw.sample(MODEL, leaves, groups=groups, **RUN)
     none = mw.sample(MODEL, X, **RUN)
     for ask in (none.group_weights, none.plot_groups, lambda: none.compare_groups("a", "b")):
         with pytest.raises(ValueError, match="needs groups, and this posterior has none"):
