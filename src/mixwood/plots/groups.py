@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -128,11 +128,12 @@ def _order(groups: Groups, order: Any, shares: FloatArray) -> IntArray:
         return np.arange(len(groups))
     if isinstance(order, str) and order == "similar":
         return _by_similarity(shares)
-    if isinstance(order, str):
+    if isinstance(order, str) or not isinstance(order, Iterable):
         raise ValueError(f"order must be names of groups, 'similar' or None, got {shown(order)}")
-    chosen = [groups.index(name, "order") for name in order]
+    names = list(order)
+    chosen = [groups.index(name, "order") for name in names]
     if len(set(chosen)) < len(chosen) or not chosen:
-        raise ValueError(f"order must name groups once each, got {shown(list(order))}")
+        raise ValueError(f"order must name groups once each, got {shown(names)}")
     return np.array(chosen)
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.checks import probability
+from mixwood._support.checks import probability, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood.posterior.predictive_mixture import (
     PREDICTIVE_DRAWS,
@@ -192,6 +192,7 @@ def group_shares(draws: Draws, estimate: IntArray, *, seed: Any, n_draws: int) -
     """
     groups = groups_of(draws, "the shares of groups")
     rng = np.random.default_rng(seed_sequence(seed))
+    n_draws = whole_number(n_draws, "draws", at_least=1)
     draws = draws.thinned(max(n_draws // draws.n_chains, 1))
     values, labels = GroupValues.of(draws), flat_labels(draws)
     J, K = len(groups), int(estimate.max()) + 1

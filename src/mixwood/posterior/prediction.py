@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mixwood._support.types import Data, FloatArray, IntArray
 
 __all__ = [
+    "by_group",
     "checked_rows",
     "cluster_probabilities",
     "family_of_rows",
@@ -54,7 +55,7 @@ def log_density(draws: Draws, X: Any, groups: Any = None, errors: Any = None) ->
     data = checked_rows(draws, X)
     family = draws.family_for("prediction")
     values, noise = np.empty(data.shape[0]), new_errors(errors, data)
-    for rows, mixture in _by_group(draws, groups, data.shape[0]):
+    for rows, mixture in by_group(draws, groups, data.shape[0]):
         sums = _RowSums(_new_rows(draws, data, noise, rows), columns=1)
         for portion in mixture.portions(family):
             sums.add(portion, np.ones((len(portion.statistics), 1)))
@@ -62,7 +63,7 @@ def log_density(draws: Draws, X: Any, groups: Any = None, errors: Any = None) ->
     return np.asarray(values + draws.resolved.row_constants(data))
 
 
-def _by_group(
+def by_group(
     draws: Draws, groups: Any, n: int
 ) -> Iterator[tuple[slice | IntArray, PredictiveMixture]]:
     """Yield which new rows have the same weights, and the mixture with these."""
@@ -106,7 +107,7 @@ def cluster_probabilities(
     family = draws.family_for("prediction")
     K = int(estimate.max()) + 1
     proportions, noise = np.empty((data.shape[0], K + 1)), new_errors(errors, data)
-    for rows, mixture in _by_group(draws, groups, data.shape[0]):
+    for rows, mixture in by_group(draws, groups, data.shape[0]):
         sums = _RowSums(_new_rows(draws, data, noise, rows), columns=K)
         for portion in mixture.portions(family):
             shares = mixture.clusters.shares(estimate, portion.chosen)

@@ -10,12 +10,13 @@ from scipy.special import gammaln, stdtr, stdtrit
 
 from mixwood._support.checks import probability
 from mixwood.input.matrices import column_names, real_matrix
-from mixwood.posterior.prediction import checked_rows, family_of_rows
+from mixwood.posterior.prediction import by_group, checked_rows, family_of_rows
 
 if TYPE_CHECKING:
     from mixwood._support.types import Data, FloatArray
     from mixwood.likelihoods.base import TargetTerms
     from mixwood.posterior.draws import Draws
+    from mixwood.posterior.predictive_mixture import PredictiveMixture
 
 __all__ = ["TargetPrediction", "predict_target"]
 
@@ -51,7 +52,7 @@ class TargetPrediction(NamedTuple):
         return f"<mixwood.TargetPrediction: mean, lower, upper, new; each {self.mean.shape}>"
 
 
-def predict_target(draws: Draws, X: Any, *, level: float) -> TargetPrediction:
+def predict_target(draws: Draws, X: Any, *, level: float, groups: Any = None) -> TargetPrediction:
     """Predict the target of new rows; see `Posterior.predict_target`."""
     tail = (1 - probability(level, "level")) / 2
     likelihood = draws.resolved
@@ -62,14 +63,15 @@ def predict_target(draws: Draws, X: Any, *, level: float) -> TargetPrediction:
         )
     data = _without_target(draws, X)
     few = draws.thinned(max(_DRAWS // draws.n_chains, 1))
-    weights, terms = _components(few, data)
-    weights /= weights.sum(axis=1, keepdims=True)
-    return TargetPrediction(
-        (weights * terms.location).sum(axis=1),
-        _quantile(weights, terms, tail),
-        _quantile(weights, terms, 1 - tail),
-        weights[:, _is_new(few)].sum(axis=1),
-    )
+    found = TargetPrediction(*np.empty((4, len(data))))
+    for rows, mixture in by_group(few, groups, len(data)):
+        weights, terms = _components(few, mixture, data[rows])
+        weights /= weights.sum(axis=1, keepdims=True)
+        found.mean[rows] = (weights * terms.location).sum(axis=1)
+        found.lower[rows] = _quantile(weights, terms, tail)
+        found.upper[rows] = _quantile(weights, terms, 1 - tail)
+        found.new[rows] = weights[:, _is_new(few, mixture)].sum(axis=1)
+    return found
 
 
 def _without_target(draws: Draws, X: Any) -> FloatArray:
@@ -97,7 +99,9 @@ def _with_column(table: Any, name: str) -> Any:
     return table.with_columns(polars.lit(float("nan")).alias(name))
 
 
-def _components(draws: Draws, data: Data) -> tuple[FloatArray, TargetTerms]:
+def _components(
+    draws: Draws, mixture: PredictiveMixture, data: Data
+) -> tuple[FloatArray, TargetTerms]:
     """Return the weights of all clusters, and of new ones, for each row, and what they predict.
 
     Without a target, what is known of a row are the columns of other parts: their density is in
@@ -105,7 +109,7 @@ def _components(draws: Draws, data: Data) -> tuple[FloatArray, TargetTerms]:
     """
     family, new_family = draws.family_for("predict_target"), family_of_rows(draws, data)
     log_weights, terms = [], []
-    for portion in draws.mixture.portions(family):
+    for portion in mixture.portions(family):
         here = new_family if portion.base is None else new_family.at(portion.base)
         statistics = portion.statistics
         with np.errstate(divide="ignore"):
@@ -125,12 +129,12 @@ def _components(draws: Draws, data: Data) -> tuple[FloatArray, TargetTerms]:
     return np.exp(logs - logs.max(axis=1, keepdims=True)), joined
 
 
-def _is_new(draws: Draws) -> FloatArray:
+def _is_new(draws: Draws, mixture: PredictiveMixture) -> FloatArray:
     """Return which of the components are new clusters: the last of each portion's that has one."""
     family = draws.family_for("predict_target")
     marks = [
         np.append(np.zeros(len(portion.statistics), dtype=bool), [True] * (portion.new > 0))
-        for portion in draws.mixture.portions(family)
+        for portion in mixture.portions(family)
     ]
     return np.concatenate(marks).astype(bool)
 

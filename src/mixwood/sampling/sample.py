@@ -232,6 +232,11 @@ def _refuse_groups(sampler: Sampler, X: Any, groups: Any) -> None:
             "groups must be None where X is WeightedLeaves, each of which stands for several rows; "
             "make the leaves with groups: mw.stream_leaves(model, blocks, groups=...)"
         )
+    if isinstance(groups, str):
+        raise ValueError(
+            f"groups must be names or numbers, one per row of X, got {shown(groups)}; of a data "
+            f"frame, X[{shown(groups)}], which X then should not have among its columns"
+        )
     if groups is None and own is None:
         return
     reason = sampler.why_no_groups
