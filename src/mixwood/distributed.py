@@ -203,9 +203,7 @@ def _partitions(X: Any, groups: Any) -> tuple[list[Any], int, list[Any]]:
     )
 
 
-def _groups_apart(
-    blocks: list[Any], width: int, groups: Any
-) -> tuple[list[Any], int, list[Any]]:
+def _groups_apart(blocks: list[Any], width: int, groups: Any) -> tuple[list[Any], int, list[Any]]:
     """Return blocks without the column of groups, how wide they are, and the groups of each."""
     if groups is None:
         return blocks, width, [None] * len(blocks)

@@ -259,6 +259,23 @@ def test_it_is_exact_with_missing_entries(sampler, seed):
     assert result.passed(), result
 
 
+LATENT = {
+    "student_t": mw.StudentT(df=3.0, r=0.2, nu=4, mean=[0.5], scale=[[1.5]]),
+    "errors": mw.Gaussian(r=0.2, nu=4, mean=[0.5], scale=[[1.5]], errors=[0, 1.2, 0, 4]),
+}
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "tree"])
+@pytest.mark.parametrize("family", LATENT)
+def test_it_is_exact_with_scales_and_errors_of_rows(family, sampler, seed):
+    X, groups = [[0.1], [-0.4], [4.1], [1.7]], [0, 1, 1, 0]
+    model = mw.Mixture(LATENT[family], RANDOM)
+    result = goodness_of_fit_of_groups(
+        model, X, groups, SAMPLERS[sampler], replicates=4000, seed=seed
+    )
+    assert result.passed(), result
+
+
 @pytest.mark.parametrize("max_leaves", [3, 4])
 def test_leaves_of_several_rows_are_exact(max_leaves, seed):
     """The leaves that rows are joined in stay whole: the posterior given that."""

@@ -290,7 +290,9 @@ class GroupNames:
 def _ordered(names: Iterable[Name], categories: Any = None) -> list[Name]:
     """Return names as they are in categories, and others sorted: numbers come first."""
     found = dict.fromkeys(names)
-    first = [] if categories is None else [name for name in map(_plain, categories) if name in found]
+    first = (
+        [] if categories is None else [name for name in map(_plain, categories) if name in found]
+    )
     rest = [name for name in found if name not in first]
     if all(isinstance(name, (int, float)) for name in rest):
         return first + sorted(rest)

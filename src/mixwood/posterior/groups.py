@@ -137,10 +137,10 @@ class GroupMixture:
     ends: IntArray
     bases: FloatArray | None
 
-    def of(self, code: int) -> PredictiveMixture:
-        """Return the mixture of one group; the last is one not seen before."""
+    def of(self, codes: IntArray) -> PredictiveMixture:
+        """Return the mixture with the weights of some groups; the last is one not seen before."""
         return PredictiveMixture(
-            self.new[:, code], self.old[:, code], self.clusters, self.ends, self.bases
+            self.new[:, codes], self.old[:, codes], self.clusters, self.ends, self.bases
         )
 
     def of_any(self) -> PredictiveMixture:

@@ -251,9 +251,7 @@ class PredictingDraws(EstimatedDraws):
         )
         return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
 
-    def predict_target(
-        self, X: Any, level: float = 0.9, *, groups: Any = None
-    ) -> TargetPrediction:
+    def predict_target(self, X: Any, level: float = 0.9, *, groups: Any = None) -> TargetPrediction:
         """Predict the target of new rows from their other columns, under `mixwood.Regression`.
 
         Parameters

@@ -10,10 +10,10 @@ from scipy.special import gammaln, stdtr, stdtrit
 
 from mixwood._support.checks import probability
 from mixwood.input.matrices import column_names, real_matrix
-from mixwood.posterior.prediction import by_group, checked_rows, family_of_rows
+from mixwood.posterior.prediction import checked_rows, family_of_rows, weights_of_rows
 
 if TYPE_CHECKING:
-    from mixwood._support.types import Data, FloatArray
+    from mixwood._support.types import Data, FloatArray, IntArray
     from mixwood.likelihoods.base import TargetTerms
     from mixwood.posterior.draws import Draws
     from mixwood.posterior.predictive_mixture import PredictiveMixture
@@ -63,15 +63,15 @@ def predict_target(draws: Draws, X: Any, *, level: float, groups: Any = None) ->
         )
     data = _without_target(draws, X)
     few = draws.thinned(max(_DRAWS // draws.n_chains, 1))
-    found = TargetPrediction(*np.empty((4, len(data))))
-    for rows, mixture in by_group(few, groups, len(data)):
-        weights, terms = _components(few, mixture, data[rows])
-        weights /= weights.sum(axis=1, keepdims=True)
-        found.mean[rows] = (weights * terms.location).sum(axis=1)
-        found.lower[rows] = _quantile(weights, terms, tail)
-        found.upper[rows] = _quantile(weights, terms, 1 - tail)
-        found.new[rows] = weights[:, _is_new(few, mixture)].sum(axis=1)
-    return found
+    mixture, codes = weights_of_rows(few, groups, len(data))
+    weights, terms = _components(few, mixture, codes, data)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return TargetPrediction(
+        (weights * terms.location).sum(axis=1),
+        _quantile(weights, terms, tail),
+        _quantile(weights, terms, 1 - tail),
+        weights[:, _is_new(few, mixture)].sum(axis=1),
+    )
 
 
 def _without_target(draws: Draws, X: Any) -> FloatArray:
@@ -100,7 +100,7 @@ def _with_column(table: Any, name: str) -> Any:
 
 
 def _components(
-    draws: Draws, mixture: PredictiveMixture, data: Data
+    draws: Draws, mixture: PredictiveMixture, codes: IntArray | None, data: Data
 ) -> tuple[FloatArray, TargetTerms]:
     """Return the weights of all clusters, and of new ones, for each row, and what they predict.
 
@@ -112,12 +112,11 @@ def _components(
     for portion in mixture.portions(family):
         here = new_family if portion.base is None else new_family.at(portion.base)
         statistics = portion.statistics
-        with np.errstate(divide="ignore"):
-            table = here.log_predictive_table(statistics, 0, len(data)) + np.log(portion.weights)
-            if portion.new > 0:
-                alone = here.log_alone() + np.log(portion.new)
-                table = np.column_stack([table, alone])
-                statistics = np.vstack([statistics, np.zeros(statistics.shape[1])])
+        of_old, of_new = portion.log_weights(codes)
+        table = here.log_predictive_table(statistics, 0, len(data)) + of_old
+        if np.any(portion.new > 0):
+            table = np.column_stack([table, here.log_alone() + of_new])
+            statistics = np.vstack([statistics, np.zeros(statistics.shape[1])])
         log_weights.append(table)
         terms.append(draws.resolved.target_terms(statistics, portion.base, data))
     logs = np.concatenate(log_weights, axis=1)
@@ -133,7 +132,9 @@ def _is_new(draws: Draws, mixture: PredictiveMixture) -> FloatArray:
     """Return which of the components are new clusters: the last of each portion's that has one."""
     family = draws.family_for("predict_target")
     marks = [
-        np.append(np.zeros(len(portion.statistics), dtype=bool), [True] * (portion.new > 0))
+        np.append(
+            np.zeros(len(portion.statistics), dtype=bool), [True] * bool(np.any(portion.new > 0))
+        )
         for portion in mixture.portions(family)
     ]
     return np.concatenate(marks).astype(bool)

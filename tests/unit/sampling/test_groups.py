@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -79,6 +81,13 @@ def test_predictions_look_at_the_group(post):
     assert post.predict(centres, groups="a").tolist() == [far, 1 - far]
     X = data()[0]
     densities = {name: post.log_density(X, groups=name) for name in ("a", "b", "c")}
+    every = np.array(["new", "a", "c", "b", "a"])
+    together = post.log_density(X[:5], groups=every)
+    alone = [post.log_density(X[[i]], groups=name)[0] for i, name in enumerate(every)]
+    np.testing.assert_allclose(together, alone, rtol=1e-12)
+    together = post.predict_proba(X[:5], groups=every, new=True)
+    alone = [post.predict_proba(X[[i]], groups=name, new=True)[0] for i, name in enumerate(every)]
+    np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-15)
     sizes = post.groups.sizes / 30
     pooled = sum(w * np.exp(densities[name]) for w, name in zip(sizes, "abc", strict=True))
     np.testing.assert_allclose(post.log_density(X), np.log(pooled), rtol=1e-6)
@@ -193,6 +202,17 @@ def test_the_picture(post):
     assert sum(heights) == pytest.approx(2)
     bars, cells = post.plot_groups(order="similar", ax=tuple(Figure().subplots(2, 1)))
     assert len(cells.get_xticklabels()) == 3
+    assert [label.get_rotation() for label in cells.get_xticklabels()] == [0] * 3
+    long = tuple(f"the hospital of the town of {name}" for name in "abc")
+    named = replace(post, groups=replace(post.groups, names=long))
+    _, cells = named.plot_groups(ax=tuple(Figure().subplots(2, 1)))  # in several lines
+    texts = [label.get_text() for label in cells.get_xticklabels()]
+    assert [text.replace("\n", " ") for text in texts] == list(long)
+    assert all("\n" in text for text in texts)
+    assert [label.get_rotation() for label in cells.get_xticklabels()] == [0] * 3
+    _, cells = named.plot_groups(ax=tuple(Figure(figsize=(2, 6)).subplots(2, 1)))
+    assert [label.get_rotation() for label in cells.get_xticklabels()] == [90] * 3
+    assert cells.get_xticklabels()[0].get_text() == long[0]
 
 
 def test_mean_of_an_inverse():
