@@ -1,4 +1,4 @@
-"""Data that come in blocks: an iterator over them, and the column that says which group a row is in.
+"""Data that come in blocks: an iterator over them, and the column that names the groups of rows.
 
 The group of a row is in a column of its block, which is taken out, or in one array for all rows.
 """

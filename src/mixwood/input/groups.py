@@ -51,6 +51,15 @@ class Members(NamedTuple):
     codes: IntArray
     counts: Sizes
 
+    @classmethod
+    def together(cls, parts: Sequence[Members]) -> Members:
+        """Return those of several parts, one after another."""
+        return cls(
+            np.concatenate([part.items for part in parts]),
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+        )
+
     def into(self, leaves: IntArray) -> Members:
         """Return the same of leaves, given that of each item: one count per leaf and group.
 
@@ -282,8 +291,7 @@ class GroupNames:
         names = tuple(self._place)
         if len({str(name) for name in names}) < len(names):
             raise ValueError(f"{argument} must have names that differ as text, got {shown(names)}")
-        of_leaves = isinstance(met, Members)
-        found = Groups.of_members(names, met) if of_leaves else Groups(names, met)
+        found = Groups.of_members(names, met) if isinstance(met, Members) else Groups(names, met)
         return found.in_order(self._categories or None)
 
 
@@ -311,16 +319,13 @@ def joined_groups(parts: Sequence[Groups]) -> Groups:
     (('a', 'b', 'c'), [1, 2, 2, 0], [1, 5, 5])
     """
     place: dict[Name, int] = {}
-    items, codes, counts, first = [], [], [], 0
+    members, first = [], 0
     for part in parts:
         own = part.members(np.ones(part.n_items, dtype=np.int64))
         met = np.array([place.setdefault(name, len(place)) for name in part.names])
-        items.append(first + own.items)
-        codes.append(met[own.codes])
-        counts.append(own.counts)
+        members.append(Members(first + own.items, met[own.codes], own.counts))
         first += part.n_items
-    members = Members(*(np.concatenate(each) for each in (items, codes, counts)))
-    return Groups.of_members(tuple(place), members).in_order()
+    return Groups.of_members(tuple(place), Members.together(members)).in_order()
 
 
 def group_codes(groups: Any, n: int, known: Groups, *, argument: str = "groups") -> IntArray:

@@ -110,7 +110,9 @@ def _name_clusters(ax: Axes, table: _Table) -> None:
 def _name_groups(ax: Axes, labels: list[str]) -> None:
     """Name the groups: in one line, in several, or upright where there is little room for each."""
     places = range(0, len(labels), -(-len(labels) // _MOST_NAMED))
-    letters = _letters(labels, ax.get_figure(root=True).get_figwidth())
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    letters = _letters(labels, figure.get_figwidth())
     named = [labels[k] if letters is None else fill(labels[k], letters) for k in places]
     ax.set_xticks(list(places), named, rotation=90 if letters is None else 0, fontsize="small")
     ax.set_xlabel("group")

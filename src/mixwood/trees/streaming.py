@@ -267,8 +267,7 @@ class LeafGrowth:
         codes = self._names.codes(groups, n, f"groups, in block {number},")
         rows = Members(len(now) - n + np.arange(n), codes, np.ones(n, dtype=np.int64))
         if self._members is not None:
-            both = zip(self._members, rows, strict=True)
-            rows = Members(*(np.concatenate(pair) for pair in both))
+            rows = Members.together([self._members, rows])
         self._members = rows.into(now)
 
     def _empty_forest(self, family: _core.Family) -> _core.Forest:
