@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.numbers import count
 from mixwood._support.seeding import seed_sequence
+from mixwood.input.blocks import group_apart, is_column
 from mixwood.likelihoods.dependence import warn_of_left_out
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, joined
 from mixwood.model import Mixture
@@ -84,6 +85,8 @@ def build_leaves(
     X: Any,
     leaves_per_partition: int = 1000,
     seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    *,
+    groups: Any = None,
 ) -> DistributedLeaves:
     """Collapse every partition of a Dask collection to weighted leaves, on the workers.
 
@@ -97,6 +100,10 @@ def build_leaves(
         At most this many leaves are kept of each partition.
     seed : int, SeedSequence, Generator or None
         The same seed, partitions and options give the same leaves, whatever the workers do.
+    groups : str, int, dask.array.Array or dask.dataframe.Series, optional
+        Which group each row is in: the name or number of a column, which is not clustered; or
+        a collection of its own, with partitions of as many rows as those of `X`. See
+        `mixwood.stream_leaves`.
 
     Returns
     -------
@@ -122,7 +129,9 @@ def build_leaves(
     limit = whole_number(leaves_per_partition, "leaves_per_partition", at_least=2)
     sequence = seed_sequence(seed)
     dask = _dask()
-    blocks, width = _partitions(X)
+    if groups is not None:
+        model.prior.for_groups(1)  # or it says why not
+    blocks, width, in_groups = _partitions(X, groups)
     if wants_sample(model.likelihood):
         rows = _sample(dask, model, blocks, width, sequence).rows
         model = replace(model, likelihood=model.likelihood.resolve(rows))
@@ -130,15 +139,19 @@ def build_leaves(
     else:
         model = dask.delayed(_fitted)(model, blocks[0]).compute()
     parts = [
-        dask.delayed(_leaves_of, nout=2, pure=True)(block, number, model, width, limit, sequence)
-        for number, block in enumerate(blocks)
+        dask.delayed(_leaves_of, nout=2, pure=True)(
+            block, own, number, model, width, limit, sequence
+        )
+        for number, (block, own) in enumerate(zip(blocks, in_groups, strict=True))
     ]
     parts = dask.persist(*parts)
     found = dask.compute(*(part[0] for part in parts))
     return DistributedLeaves(joined(found), _row_array(parts, found))
 
 
-def log_density(posterior: Posterior, X: Any, draws: int | None = None) -> Any:
+def log_density(
+    posterior: Posterior, X: Any, draws: int | None = None, *, groups: Any = None
+) -> Any:
     """Return the log predictive density of each row, lazily.
 
     Parameters
@@ -149,6 +162,8 @@ def log_density(posterior: Posterior, X: Any, draws: int | None = None) -> Any:
         Rows like those that were fitted, for example themselves.
     draws : int, optional
         Use at most this many draws of each chain, evenly spaced; all by default.
+    groups : str, int, dask.array.Array or dask.dataframe.Series, optional
+        The groups of the rows, as for `build_leaves`; without them, those of a random row.
 
     Returns
     -------
@@ -156,9 +171,12 @@ def log_density(posterior: Posterior, X: Any, draws: int | None = None) -> Any:
         Computed on the workers, partition by partition, when asked for.
     """
     dask = _dask()
-    blocks, _ = _partitions(X)
+    blocks, _, in_groups = _partitions(X, groups)
     shared = dask.delayed(posterior if draws is None else posterior.thinned(draws))
-    parts = [dask.delayed(_log_density_of)(shared, block) for block in blocks]
+    parts = [
+        dask.delayed(_log_density_of)(shared, block, own)
+        for block, own in zip(blocks, in_groups, strict=True)
+    ]
     return _array_of(parts, [np.nan] * len(parts), np.float64)
 
 
@@ -170,17 +188,41 @@ def _dask() -> Any:
     return dask
 
 
-def _partitions(X: Any) -> tuple[list[Any], int]:
-    """Return the partitions of a collection as delayed blocks of whole rows, and their width."""
+def _partitions(X: Any, groups: Any) -> tuple[list[Any], int, list[Any]]:
+    """Return partitions as delayed blocks of whole rows, their width, and the groups of each."""
     if hasattr(X, "to_delayed") and hasattr(X, "npartitions"):
         if hasattr(X, "columns"):
-            return list(X.to_delayed()), len(X.columns)
+            blocks, width = list(X.to_delayed()), len(X.columns)
+            return _groups_apart(blocks, width, groups)
         if getattr(X, "ndim", 0) == 2:
-            return list(X.rechunk({1: -1}).to_delayed().ravel()), int(X.shape[1])
+            blocks = list(X.rechunk({1: -1}).to_delayed().ravel())
+            return _groups_apart(blocks, int(X.shape[1]), groups)
     raise TypeError(
         "X must be a Dask array with two axes or a Dask data frame, got "
         f"{shown(X)}; data in memory go to mw.sample, blocks to mw.stream_leaves"
     )
+
+
+def _groups_apart(blocks: list[Any], width: int, groups: Any) -> tuple[list[Any], int, list[Any]]:
+    """Return blocks without the column of groups, how wide they are, and the groups of each."""
+    if groups is None:
+        return blocks, width, [None] * len(blocks)
+    if is_column(groups):
+        apart = _dask().delayed(group_apart, nout=2, pure=True)
+        pairs = [apart(block, groups, number) for number, block in enumerate(blocks)]
+        return [pair[0] for pair in pairs], width - 1, [pair[1] for pair in pairs]
+    if not hasattr(groups, "to_delayed") or groups.ndim != 1:
+        raise TypeError(
+            "groups must be the name or number of a column of X, or a Dask array or series with "
+            f"the group of every row, got {shown(groups)}"
+        )
+    own = list(np.ravel(groups.to_delayed()))
+    if len(own) != len(blocks):
+        raise ValueError(
+            f"groups must have the partitions of X, {len(blocks)}, got {len(own)}: rechunk them, "
+            "or make them a column of X"
+        )
+    return blocks, width, own
 
 
 def _sample(
@@ -213,6 +255,7 @@ def _fitted(model: Mixture, block: Any) -> Mixture:
 
 def _leaves_of(
     block: Any,
+    groups: Any,
     number: int,
     model: Mixture,
     width: int,
@@ -220,7 +263,7 @@ def _leaves_of(
     seed: np.random.SeedSequence,
 ) -> tuple[WeightedLeaves, NDArray[np.int32]]:
     growth = LeafGrowth(model, limit, seed)
-    growth.add(checked_block(model, block, number, width), number)
+    growth.add(checked_block(model, block, number, width), number, groups)
     leaves = growth.leaves()
     assert leaves.leaf_of_row is not None
     return replace(leaves, leaf_of_row=None), leaves.leaf_of_row
@@ -250,5 +293,5 @@ def _array_of(parts: Sequence[Any], sizes: Sequence[float], dtype: type) -> Any:
     return da.concatenate(vectors, axis=0)
 
 
-def _log_density_of(posterior: Posterior, block: Any) -> FloatArray:
-    return np.asarray(posterior.log_density(block))
+def _log_density_of(posterior: Posterior, block: Any, groups: Any) -> FloatArray:
+    return np.asarray(posterior.log_density(block, groups=groups))

@@ -188,9 +188,7 @@ class RunSpec:
             return self.groups.codes
         one_each = np.arange(self.items)
         leaves: Any = one_each if self.collapsed is None else self.collapsed.leaf_of_row
-        in_leaves = isinstance(self.data, WeightedLeaves)
-        sizes = item_sizes(self.data) if in_leaves else np.ones(self.items, dtype=np.int64)
-        return moved_groups(self.groups.codes, leaves, sizes)
+        return moved_groups(self.groups.members(item_sizes(self.data)), leaves)
 
     @cached_property
     def log_constant(self) -> float:

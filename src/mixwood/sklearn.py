@@ -17,6 +17,7 @@ except ImportError as error:
     ) from error
 
 from mixwood._support.numbers import count
+from mixwood.input.groups import checked_groups
 from mixwood.input.matrices import is_table
 from mixwood.likelihoods import AutoGaussian, Gaussian
 from mixwood.likelihoods.base import as_likelihood
@@ -173,13 +174,16 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         if n == 1:
             raise ValueError("X has 1 sample, one row; clustering needs two or more")
         known = None if y is None else known_of(y, n)
-        weights = None if sample_weight is None else self._weights(sample_weight, n)
+        model = self._model(in_groups=groups is not None)
+        weights = None if sample_weight is None else _row_weights(sample_weight, n, model.prior)
         kept = np.arange(n) if weights is None else np.flatnonzero(weights)
+        in_groups = groups
         if weights is not None and len(kept) < n:
             weights, rows = weights[kept], _chosen_rows(rows, kept)
             known = None if known is None else known[kept]
+            in_groups = None if groups is None else _chosen_groups(groups, kept, n)
         posterior = sample(
-            self._model(in_groups=groups is not None),
+            model,
             rows,
             sampler=self.sampler,
             draws=self.draws,
@@ -191,7 +195,7 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             progress=self.progress,
             weights=weights,
             known=known,
-            groups=groups,
+            groups=in_groups,
         )
         if posterior.columns is None and hasattr(self, "feature_names_in_"):
             posterior = replace(posterior, columns=tuple(self.feature_names_in_))
@@ -202,18 +206,12 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         self.probabilities_ = posterior.certainty(loss=self.loss)
         self.__dict__.pop("hierarchy_", None)
         if len(kept) < n:
-            self._fill_in(X, kept)
+            self._fill_in(X, kept, groups)
         return self
 
-    def _weights(self, sample_weight: Any, n: int) -> FloatArray | None:
-        """Return the weights of rows, or None if all are 1."""
-        weights = checked_weights(sample_weight, n, name="sample_weight", zeros=True)
-        refuse_light_rows(self._model().prior, weights[weights > 0], "sample_weight")
-        return None if np.all(weights == 1) else weights
-
-    def _fill_in(self, X: Any, kept: IntArray) -> None:
+    def _fill_in(self, X: Any, kept: IntArray, groups: Any) -> None:
         """Give rows without weight the cluster that is predicted for them."""
-        chances = self.predict_proba(X)
+        chances = self.predict_proba(X, groups=groups)
         labels, certainty = chances.argmax(axis=1).astype(np.int64), chances.max(axis=1)
         labels[kept], certainty[kept] = self.labels_, self.probabilities_
         self.labels_, self.probabilities_ = labels, certainty
@@ -258,9 +256,9 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         """
         check_is_fitted(self)
         rows = self._validated(X, reset=False)
-        if hasattr(self, "hierarchy_"):
-            return cluster_probabilities(self._fitted_draws(), rows, self.hierarchy_.labels)
-        return cluster_probabilities(self._fitted_draws(), rows, self._estimate, groups=groups)
+        tree = hasattr(self, "hierarchy_")
+        estimate = self.hierarchy_.labels if tree else self._estimate
+        return cluster_probabilities(self._fitted_draws(), rows, estimate, groups=groups)
 
     def predict(self, X: Any, *, groups: Any = None) -> IntArray:
         """Return the most probable cluster of each new row, shape (m,)."""
@@ -334,6 +332,21 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         tags.input_tags.sparse = likelihood.reads_sparse
         tags.input_tags.positive_only = likelihood.reads_counts
         return tags
+
+
+def _row_weights(sample_weight: Any, n: int, prior: Prior) -> FloatArray | None:
+    """Return the weights of rows, or None if all are 1."""
+    weights = checked_weights(sample_weight, n, name="sample_weight", zeros=True)
+    refuse_light_rows(prior, weights[weights > 0], "sample_weight")
+    return None if np.all(weights == 1) else weights
+
+
+def _chosen_groups(groups: Any, kept: IntArray, n: int) -> Any:
+    """Return the groups of some of `n` rows; a pandas Categorical keeps its order."""
+    checked_groups(groups, n)
+    if hasattr(groups, "iloc"):
+        return groups.iloc[kept]
+    return groups[kept] if hasattr(groups, "categories") else np.asarray(groups, object)[kept]
 
 
 def _chosen_rows(rows: Any, kept: IntArray) -> Any:

@@ -12,7 +12,7 @@ from scipy.special import gammaln, logsumexp
 import mixwood as mw
 from mixwood import hyper
 from mixwood.core import make_chain
-from mixwood.input.groups import moved_groups
+from mixwood.input.groups import Members, moved_groups
 from mixwood.likelihoods.known_labels import collapsed
 from mixwood.likelihoods.row_weights import weighted_rows
 from mixwood.posterior.leave_one_out import log_ordinates
@@ -259,6 +259,23 @@ def test_it_is_exact_with_missing_entries(sampler, seed):
     assert result.passed(), result
 
 
+LATENT = {
+    "student_t": mw.StudentT(df=3.0, r=0.2, nu=4, mean=[0.5], scale=[[1.5]]),
+    "errors": mw.Gaussian(r=0.2, nu=4, mean=[0.5], scale=[[1.5]], errors=[0, 1.2, 0, 4]),
+}
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "tree"])
+@pytest.mark.parametrize("family", LATENT)
+def test_it_is_exact_with_scales_and_errors_of_rows(family, sampler, seed):
+    X, groups = [[0.1], [-0.4], [4.1], [1.7]], [0, 1, 1, 0]
+    model = mw.Mixture(LATENT[family], RANDOM)
+    result = goodness_of_fit_of_groups(
+        model, X, groups, SAMPLERS[sampler], replicates=4000, seed=seed
+    )
+    assert result.passed(), result
+
+
 @pytest.mark.parametrize("max_leaves", [3, 4])
 def test_leaves_of_several_rows_are_exact(max_leaves, seed):
     """The leaves that rows are joined in stay whole: the posterior given that."""
@@ -284,30 +301,38 @@ def test_leaves_of_several_rows_are_exact(max_leaves, seed):
 
 
 def leaves_of(model, X, kind):
-    """Return weighted leaves, their groups and the leaf of each row: known labels, or weights."""
+    """Return weighted leaves, their groups, the leaf of each row, and rows that stay apart."""
+    rows = Members(np.arange(5), GROUPS, np.ones(5, int))
+    if kind == "streamed":
+        leaves = mw.stream_leaves(model, [X[:2], X[2:]], 4, seed=2, groups=GROUPS)
+        members = leaves.groups.members(leaves.sizes)
+        return leaves, moved_groups(members, np.arange(4)), leaves.leaf_of_row, ()
     if kind == "known":
         leaves, leaf_of_row = collapsed(model.likelihood, X, np.array([0, 0, 1, -1, -1]))
-    else:
-        leaf_of_row = np.array([0, 1, 1, 2, 3])  # the third row is the second once more
-        leaves = weighted_rows(model.likelihood, X[[0, 1, 3, 4]], np.array([1.0, 2.0, 1.0, 1.0]))
-    return leaves, moved_groups(GROUPS, leaf_of_row, np.ones(5, int)), leaf_of_row
+        return leaves, moved_groups(rows, leaf_of_row), leaf_of_row, (0, 2)
+    leaf_of_row = np.array([0, 1, 1, 2, 3])  # the third row is the second once more
+    leaves = weighted_rows(model.likelihood, X[[0, 1, 3, 4]], np.array([1.0, 2.0, 1.0, 1.0]))
+    return leaves, moved_groups(rows, leaf_of_row), leaf_of_row, ()
 
 
 @pytest.mark.parametrize("sampler", ["gibbs", "tree"])
-@pytest.mark.parametrize("kind", ["known", "weights"])
+@pytest.mark.parametrize("kind", ["known", "weights", "streamed"])
 def test_leaves_with_groups_are_exact(kind, sampler, seed):
-    """Two rows of one leaf are of two groups where labels are known."""
+    """Two rows of one leaf are of two groups where labels are known, and in the stream."""
     likelihood, X = CASES["spherical"]
     X = np.array(X)
     if kind == "weights":
         X[2] = X[1]
+    elif kind == "streamed":
+        X[3] = X[2]  # one of each group
     model = mw.Mixture(likelihood.resolve(X), RANDOM)
-    leaves, groups, leaf_of_row = leaves_of(model, X, kind)
+    leaves, groups, leaf_of_row, apart = leaves_of(model, X, kind)
     first = np.unique(leaf_of_row, return_index=True)[1]
     rng = np.random.default_rng(seed)
     full = enumerate_groups(model, X, GROUPS)
-    restricted = [([0, 1],), (0, 2)] if kind == "known" else [([1, 2],), ()]
-    given = GroupedPosterior(full.exact.restricted(*restricted), full.law)
+    together = [np.flatnonzero(leaf_of_row == leaf) for leaf in range(4)]
+    assert (len(np.unique(GROUPS[max(together, key=len)])) == 2) == (kind != "weights")
+    given = GroupedPosterior(full.exact.restricted(together, apart), full.law)
     start = np.arange(4, dtype=np.int32)
     chain = make_chain(model, leaves, start, rng.bit_generator, SAMPLERS[sampler], groups=groups)
     chain.freeze()

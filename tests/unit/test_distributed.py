@@ -218,3 +218,39 @@ def test_data_are_sent_once_to_dask(client, X):
         sinks, results = run_in_memory(job)
     assert len(sinks) == len(results) == 4
     assert CountedArray.sent == 1
+
+
+def test_rows_in_groups(client, X):
+    """The column of groups stays out of the data; each leaf has the counts of its rows."""
+    groups = np.array(["b", "c", "a"])[np.arange(2000) // 900]
+    model = mw.Mixture(prior=mw.FiniteMixture())
+    table = pd.DataFrame(X, columns=["x", "y"]).assign(site=groups)
+    frame = dd.from_pandas(table, npartitions=4)
+    found = distributed.build_leaves(model, frame, 30, seed=1, groups="site")
+    assert found.leaves.groups.names == ("a", "b", "c")
+    leaf_of_row = found.leaf_of_row.compute()
+    members = found.leaves.groups.members(None)
+    for leaf, code, number in zip(*members, strict=True):
+        name = found.leaves.groups.names[code]
+        assert number == np.count_nonzero((leaf_of_row == leaf) & (groups == name))
+    assert members.counts.sum() == 2000
+    post = mw.sample(model, found.leaves, **FAST)
+    expected = post.log_density(X, groups=groups)
+    density = distributed.log_density(post, frame, groups="site").compute()
+    np.testing.assert_allclose(density, expected, rtol=1e-9)
+    # an array, and groups of their own; or their codes as a column of it
+    array, own = da.from_array(X, chunks=(500, 1)), da.from_array(groups, chunks=500)
+    apart = distributed.build_leaves(model, array, 30, seed=1, groups=own)
+    np.testing.assert_array_equal(apart.leaves.groups.counts, found.leaves.groups.counts)
+    density = distributed.log_density(post, array, groups=own).compute()
+    np.testing.assert_allclose(density, expected, rtol=1e-9)
+    codes = da.from_array(np.column_stack([np.arange(2000) // 900, X]), chunks=(500, 3))
+    column = distributed.build_leaves(model, codes, 30, seed=1, groups=0)
+    assert column.leaves.groups.names == (0, 1, 2)
+    np.testing.assert_array_equal(column.leaves.groups.sizes, [900, 900, 200])
+    with pytest.raises(ValueError, match="groups must have the partitions of X, 4, got 1"):
+        distributed.build_leaves(model, array, groups=own.rechunk(2000))
+    with pytest.raises(TypeError, match="groups must be the name or number of a column"):
+        distributed.build_leaves(model, array, groups=groups)
+    with pytest.raises(TypeError, match="groups= needs a prior"):
+        distributed.build_leaves(mw.Mixture(), array, groups=own)

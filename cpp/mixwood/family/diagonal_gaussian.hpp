@@ -371,11 +371,12 @@ class DiagonalGaussian::Clusters
       fractions_[at] = kappa / (kappa + 1) / scales_[at];
       halves_[at] = 0.5 * (family_.nu() + s[0] + 1);
       bases_[at] = family_.size_step(j, size) - 0.5 * log_scales_[at];
-      if (size > 0 && family_.base_size() > 0) step_sums_[slot] += family_.size_step(j, size - 1);
+      if (size >= 1 && family_.base_size() > 0) step_sums_[slot] += family_.size_step(j, size - 1);
       base_sums_[slot] += bases_[at];
     }
     const double size = statistic(slot)[0];
-    if (size > 0 && family_.base_size() == 0)
+    // Of rows that weigh less than one there may be less: no whole row is taken out of these.
+    if (size >= 1 && family_.base_size() == 0)
       step_sums_[slot] = d_ * family_.size_step(0, size - 1);
   }
 

@@ -92,6 +92,7 @@ def select(
             [name] = _matching([group], names, loaded.source, "--group", exactly=True)
             groups = table[name]
             names.remove(name)
+    _refuse_twice(columns, loaded.source, {"--label": label, "--group": group})
     wanted = _matching(columns, names, loaded.source, "--columns") if columns else names
     unwanted = _matching(exclude, names, loaded.source, "--exclude") if exclude else []
     wanted = [name for name in wanted if name not in unwanted]
@@ -104,6 +105,16 @@ def select(
             + "".join(f"; {name!r}: {why}" for name, why in left_out.items())
         )
     return Selection(table[wanted], None, known, judged, named=bool(columns), groups=groups)
+
+
+def _refuse_twice(columns: list[str], source: str, roles: dict[str, str | None]) -> None:
+    """Raise if a column is to be clustered by name that is something else already."""
+    typed = {part.strip() for text in columns for part in (text, *text.split(","))}
+    for option, name in roles.items():
+        if name in typed:
+            raise InputError(
+                f"{source}: column {name!r} is in --columns and in {option}; it can be one of them"
+            )
 
 
 def _select_sparse(

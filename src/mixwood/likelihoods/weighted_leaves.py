@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mixwood._support.numbers import count
 from mixwood._support.types import Data, FloatArray, IntArray, Sizes
+from mixwood.input.groups import Groups, joined_groups
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.base import Likelihood, SingleRows
 
@@ -95,6 +96,9 @@ class WeightedLeaves:
     leaf_of_row : int32 array of shape (n,), optional
         The leaf of each row, in the order in which the rows came; None where it is not here.
         A posterior keeps the leaves without it.
+    groups : Groups, optional
+        The groups of the rows: how many of each a leaf has, kept sparse. A posterior has them
+        as its own.
 
     Examples
     --------
@@ -117,6 +121,7 @@ class WeightedLeaves:
     apart: NDArray[np.bool_] | None = None
     rows: Data | None = None
     row_of_leaf: NDArray[np.int32] | None = None
+    groups: Groups | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.likelihood, Likelihood) or self.likelihood.width is None:
@@ -139,6 +144,8 @@ class WeightedLeaves:
             if values.shape != (self.n_leaves,) or not np.all(np.isfinite(values)):
                 raise ValueError(f"{name} must be {self.n_leaves} finite numbers, one per leaf")
             object.__setattr__(self, name, values)
+        if self.groups is not None and self.groups.n_items != self.n_leaves:
+            raise ValueError(f"groups must be those of {self.n_leaves} leaves")
         self._freeze_statistics()
 
     def _freeze_statistics(self) -> None:
@@ -195,6 +202,7 @@ class WeightedLeaves:
         return (
             f"<mixwood.WeightedLeaves: {count('row', self.n_items)} in "
             f"{count('leaf', self.n_leaves, plural='leaves')}; "
+            f"{'' if self.groups is None else count('group', len(self.groups)) + '; '}"
             f"{type(self.likelihood).__name__}>"
         )
 
@@ -235,6 +243,7 @@ def joined(parts: Sequence[WeightedLeaves]) -> WeightedLeaves:
     >>> joined([part, part]).n_leaves
     4
     """
+    groups = [part.groups for part in parts if part.groups is not None]
     return WeightedLeaves(
         parts[0].likelihood,
         np.concatenate([part.sizes for part in parts]),
@@ -242,6 +251,7 @@ def joined(parts: Sequence[WeightedLeaves]) -> WeightedLeaves:
         np.concatenate([part.log_apart for part in parts]),
         np.concatenate([part.weights for part in parts]),
         stacked([part.statistics for part in parts]),
+        groups=joined_groups(groups) if groups else None,
     )
 
 
@@ -257,7 +267,8 @@ def read_data(likelihood: Likelihood, X: Any) -> tuple[Likelihood, Data | Weight
             f"X holds leaves of {type(X.likelihood).__name__} rows and the model's likelihood "
             f"is {type(likelihood).__name__}; make the leaves with the model they are for"
         )
-    return X.likelihood, replace(X, leaf_of_row=None)  # which may be larger than all the rest
+    # The leaf of each row may be larger than all the rest; groups are the run's.
+    return X.likelihood, replace(X, leaf_of_row=None, groups=None)
 
 
 def names_in(likelihood: Likelihood, X: Any) -> tuple[str, ...] | None:

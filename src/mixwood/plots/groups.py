@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,14 @@ if TYPE_CHECKING:
     from mixwood.input.groups import Groups
     from mixwood.posterior.grouped_draws import GroupedDraws
 
-__all__ = ["plot_groups"]
+__all__ = ["figure_size", "plot_groups"]
 
 #: The most groups whose names are written, and the most cells with numbers in them.
 _MOST_NAMED, _MOST_NUMBERS = 60, 160
+#: How many letters of a group's name fit into an inch of the axis, with room between names.
+_LETTERS_IN_AN_INCH = 12
+#: Names are not broken into shorter lines than this.
+_SHORTEST_LINE = 9
 #: From pale to dark: cells that are empty are white.
 _COLOURS = ("#EDF3E2", "#B9DDBE", "#6FC0C4", "#3583B9", "#234D96", "#101F54")
 
@@ -59,11 +64,12 @@ def plot_groups(
     table = _table(weights, names, every, most)
     chosen = _order(groups, order, table.shares)
     table = table._replace(shares=table.shares[chosen], rows=table.rows[chosen])
-    bars, cells = ax if ax is not None else _new_axes(*table.shares.shape)
+    labels = [str(groups.names[j]) for j in chosen]
+    bars, cells = ax if ax is not None else _new_axes(labels, table.shares.shape[1])
     _stack(bars, table)
     _map(cells, table)
     _name_clusters(cells, table)
-    _name_groups(cells, [str(groups.names[j]) for j in chosen])
+    _name_groups(cells, labels)
     if order is not None and not isinstance(order, str):
         _mark_lives(cells, table)
     return bars, cells
@@ -102,12 +108,29 @@ def _name_clusters(ax: Axes, table: _Table) -> None:
 
 
 def _name_groups(ax: Axes, labels: list[str]) -> None:
+    """Name the groups: in one line, in several, or upright where there is little room for each."""
     places = range(0, len(labels), -(-len(labels) // _MOST_NAMED))
-    long = max(map(len, labels)) * len(labels) > 90
-    ax.set_xticks(
-        list(places), [labels[k] for k in places], rotation=90 if long else 0, fontsize="small"
-    )
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    letters = _letters(labels, figure.get_figwidth())
+    named = [labels[k] if letters is None else fill(labels[k], letters) for k in places]
+    ax.set_xticks(list(places), named, rotation=90 if letters is None else 0, fontsize="small")
     ax.set_xlabel("group")
+
+
+def _letters(labels: Sequence[str], width: float) -> int | None:
+    """Return how long lines with the names may be below a picture of this width; None: upright."""
+    letters = int(_LETTERS_IN_AN_INCH * 0.75 * width / min(len(labels), _MOST_NAMED))
+    return None if letters < min(max(map(len, labels)), _SHORTEST_LINE) else letters
+
+
+def figure_size(names: Sequence[Any], K: int, most: float = 16.0) -> tuple[float, float, float]:
+    """Return the width of a picture of groups, and the heights of its bars and of K clusters."""
+    labels = list(map(str, names))
+    width = min(max(5.0, 2.2 + 0.28 * len(labels)), most)
+    upright = _letters(labels, width) is None
+    names_height = max(map(len, labels)) / _LETTERS_IN_AN_INCH if upright else 0.0
+    return width, 2.2 + names_height / 2, min(max(1.2, 0.4 + 0.28 * K), 8.0) + names_height / 2
 
 
 def _mark_lives(ax: Axes, table: _Table) -> None:
@@ -128,11 +151,12 @@ def _order(groups: Groups, order: Any, shares: FloatArray) -> IntArray:
         return np.arange(len(groups))
     if isinstance(order, str) and order == "similar":
         return _by_similarity(shares)
-    if isinstance(order, str):
+    if isinstance(order, str) or not isinstance(order, Iterable):
         raise ValueError(f"order must be names of groups, 'similar' or None, got {shown(order)}")
-    chosen = [groups.index(name, "order") for name in order]
+    names = list(order)
+    chosen = [groups.index(name, "order") for name in names]
     if len(set(chosen)) < len(chosen) or not chosen:
-        raise ValueError(f"order must name groups once each, got {shown(list(order))}")
+        raise ValueError(f"order must name groups once each, got {shown(names)}")
     return np.array(chosen)
 
 
@@ -146,14 +170,13 @@ def _by_similarity(shares: FloatArray) -> IntArray:
     return np.asarray(leaves_list(tree), dtype=np.int64)
 
 
-def _new_axes(groups: int, K: int) -> tuple[Axes, Axes]:
+def _new_axes(names: Sequence[str], K: int) -> tuple[Axes, Axes]:
     from matplotlib import pyplot
 
-    width = min(max(5.0, 2.2 + 0.28 * groups), 16.0)
-    height = min(max(1.2, 0.4 + 0.28 * K), 8.0)
+    width, *heights = figure_size(names, K)
     _, (bars, map_axes) = pyplot.subplots(
-        2, 1, sharex=True, figsize=(width, 2.2 + height), layout="constrained",
-        gridspec_kw={"height_ratios": [2.2, height]},
+        2, 1, sharex=True, figsize=(width, sum(heights)), layout="constrained",
+        gridspec_kw={"height_ratios": heights},
     )  # fmt: skip
     return bars, map_axes
 

@@ -61,6 +61,8 @@ def to_arviz(
         items["item"] = _row_names(rows, posterior.n_items)
     if clusters is not None and clusters is not False:
         items["cluster"] = ("item", _cluster_names(posterior, clusters))
+    if posterior.groups is not None and posterior.groups.ends is None:
+        items["group"] = ("item", np.array(posterior.groups.names)[posterior.groups.codes])
     groups = {
         "posterior": _posterior_group(posterior),
         "sample_stats": _sample_stats(posterior, items),
@@ -138,7 +140,14 @@ def _posterior_group(posterior: Posterior) -> xr.Dataset:
         name: posterior.prior_parameter(name) for name in posterior.model.prior.parameters
     }
     scalars = {"n_clusters": posterior.n_clusters, "log_u": posterior.log_u}
-    return _dataset(posterior, scalars | parameters | posterior.base_scalars())
+    found = _dataset(posterior, scalars | parameters | posterior.base_scalars())
+    if posterior.groups is None or posterior.group_values is None:
+        return found
+    J, axes = len(posterior.groups), ("chain", "draw", "group")
+    found["group_log_u"] = axes, posterior.group_values[..., :J]
+    if posterior.group_values.shape[-1] > J:
+        found["group_gamma"] = axes, posterior.group_values[..., J:]
+    return found.assign_coords(group=np.array(posterior.groups.names))
 
 
 def _sample_stats(posterior: Posterior, items: dict[str, Any]) -> xr.Dataset:

@@ -188,7 +188,7 @@ class Draws:
         if self.groups is None:
             object.__setattr__(self, "group_values", None)
             return
-        if self.groups.codes.shape != (self.n_items,):
+        if self.groups.n_items != self.n_items:
             raise ValueError(f"groups must be of {self.n_items} items")
         wanted = draw_vectors(self.model, self.resolved, None, self.groups)["groups"]
         values = _read_only(np.empty(0) if self.group_values is None else self.group_values, float)

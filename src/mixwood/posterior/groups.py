@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.checks import probability
+from mixwood._support.checks import probability, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood.posterior.predictive_mixture import (
     PREDICTIVE_DRAWS,
@@ -61,7 +61,8 @@ def groups_of(draws: Draws, purpose: str) -> Groups:
 
 def group_counts(draws: Draws, labels: Any) -> FloatArray:
     """Return how many rows of each group (columns) are in each cluster (rows)."""
-    return contingency(labels, groups_of(draws, "this").codes, draws.item_sizes)
+    members = groups_of(draws, "this").members(draws.item_sizes)
+    return contingency(labels[members.items], members.codes, members.counts)
 
 
 @dataclass(frozen=True)
@@ -136,10 +137,10 @@ class GroupMixture:
     ends: IntArray
     bases: FloatArray | None
 
-    def of(self, code: int) -> PredictiveMixture:
-        """Return the mixture of one group; the last is one not seen before."""
+    def of(self, codes: IntArray) -> PredictiveMixture:
+        """Return the mixture with the weights of some groups; the last is one not seen before."""
         return PredictiveMixture(
-            self.new[:, code], self.old[:, code], self.clusters, self.ends, self.bases
+            self.new[:, codes], self.old[:, codes], self.clusters, self.ends, self.bases
         )
 
     def of_any(self) -> PredictiveMixture:
@@ -156,7 +157,8 @@ def group_mixture(draws: Draws) -> GroupMixture:
     clusters = DistinctClusters.apart(labels, draws.item_sizes, flat_latents(draws))
     counts = draws.n_clusters.ravel()
     empty = np.exp(values.log_rate + values.log_chi)  # the mean number of components without items
-    sizes = np.bincount(groups.codes, draws.item_sizes)
+    members = groups.members(draws.item_sizes)
+    sizes = np.bincount(members.codes, members.counts)
     factor = np.exp(-np.logaddexp(0, -values.log_u)) / sizes
     new = np.column_stack([factor * values.gamma * empty[:, None], np.zeros(len(labels))])
     each = mean_inverse(counts, empty)
@@ -190,10 +192,12 @@ def group_shares(draws: Draws, estimate: IntArray, *, seed: Any, n_draws: int) -
     """
     groups = groups_of(draws, "the shares of groups")
     rng = np.random.default_rng(seed_sequence(seed))
+    n_draws = whole_number(n_draws, "draws", at_least=1)
     draws = draws.thinned(max(n_draws // draws.n_chains, 1))
     values, labels = GroupValues.of(draws), flat_labels(draws)
     J, K = len(groups), int(estimate.max()) + 1
-    cells = groups.codes * K + estimate
+    items, codes, counts = groups.members(draws.item_sizes)
+    cells = codes * K + estimate[items]
     shares = np.empty((len(labels), J, K + 1))
     for s, row in enumerate(labels):
         there = group_counts(draws, row)
@@ -203,7 +207,7 @@ def group_shares(draws: Draws, estimate: IntArray, *, seed: Any, n_draws: int) -
         jumps = rng.standard_gamma(there + values.gamma[s])
         rest = rng.standard_gamma(np.maximum(components * values.gamma[s], 1e-300))
         each = jumps / (jumps.sum(axis=0) + rest) / (there + values.gamma[s])  # of one item
-        own = np.bincount(cells, each[row, groups.codes] * draws.item_sizes, minlength=J * K)
+        own = np.bincount(cells, each[row[items], codes] * counts, minlength=J * K)
         shares[s, :, :K] = own.reshape(J, K) + (each * values.gamma[s]).T @ spread
         shares[s, :, K] = rest / (jumps.sum(axis=0) + rest)
     return shares

@@ -251,7 +251,7 @@ class PredictingDraws(EstimatedDraws):
         )
         return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
 
-    def predict_target(self, X: Any, level: float = 0.9) -> TargetPrediction:
+    def predict_target(self, X: Any, level: float = 0.9, *, groups: Any = None) -> TargetPrediction:
         """Predict the target of new rows from their other columns, under `mixwood.Regression`.
 
         Parameters
@@ -260,6 +260,8 @@ class PredictingDraws(EstimatedDraws):
             New rows, with or without the target; if it is there, it is not looked at.
         level : float
             How much of the probability the intervals hold.
+        groups : array of shape (m,), or one name, optional
+            The groups of the new rows, as for `log_density`.
 
         Returns
         -------
@@ -288,7 +290,7 @@ class PredictingDraws(EstimatedDraws):
         """
         from mixwood.posterior.target import predict_target
 
-        return predict_target(self, X, level=level)
+        return predict_target(self, X, level=level, groups=groups)
 
     def sample_predictive(self, size: int, seed: Any = None) -> Data:
         """Draw new rows from the posterior predictive distribution.

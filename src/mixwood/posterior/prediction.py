@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,7 @@ __all__ = [
     "log_density_per_draw",
     "nearest_clusters",
     "sample_predictive",
+    "weights_of_rows",
 ]
 
 #: How many learned base measures, of all chains together, decide which cluster fits an item.
@@ -53,27 +54,21 @@ def log_density(draws: Draws, X: Any, groups: Any = None, errors: Any = None) ->
     """Return ``log p(x | X)`` of each new row; see `Posterior.log_density`."""
     data = checked_rows(draws, X)
     family = draws.family_for("prediction")
-    values, noise = np.empty(data.shape[0]), new_errors(errors, data)
-    for rows, mixture in _by_group(draws, groups, data.shape[0]):
-        sums = _RowSums(_new_rows(draws, data, noise, rows), columns=1)
-        for portion in mixture.portions(family):
-            sums.add(portion, np.ones((len(portion.statistics), 1)))
-        values[rows] = sums.log_totals()
-    return np.asarray(values + draws.resolved.row_constants(data))
+    mixture, codes = weights_of_rows(draws, groups, data.shape[0])
+    sums = _RowSums(_new_rows(draws, data, errors), columns=1, codes=codes)
+    for portion in mixture.portions(family):
+        sums.add(portion, np.ones((len(portion.statistics), 1)))
+    return np.asarray(sums.log_totals() + draws.resolved.row_constants(data))
 
 
-def _by_group(
-    draws: Draws, groups: Any, n: int
-) -> Iterator[tuple[slice | IntArray, PredictiveMixture]]:
-    """Yield which new rows have the same weights, and the mixture with these."""
+def weights_of_rows(draws: Draws, groups: Any, n: int) -> tuple[PredictiveMixture, IntArray | None]:
+    """Return the mixture with the weights that new rows have, and which of its groups these are."""
     if groups is None:
-        yield slice(None), draws.mixture
-        return
+        return draws.mixture, None
     if draws.groups is None:
         raise ValueError("groups must be None: the posterior has no groups")
-    codes = group_codes(groups, n, draws.groups)
-    for code in np.unique(codes):
-        yield np.flatnonzero(codes == code), draws.group_mixture.of(int(code))
+    wanted, codes = np.unique(group_codes(groups, n, draws.groups), return_inverse=True)
+    return draws.group_mixture.of(wanted), codes
 
 
 def cluster_probabilities(
@@ -105,13 +100,12 @@ def cluster_probabilities(
     data = checked_rows(draws, X)
     family = draws.family_for("prediction")
     K = int(estimate.max()) + 1
-    proportions, noise = np.empty((data.shape[0], K + 1)), new_errors(errors, data)
-    for rows, mixture in _by_group(draws, groups, data.shape[0]):
-        sums = _RowSums(_new_rows(draws, data, noise, rows), columns=K)
-        for portion in mixture.portions(family):
-            shares = mixture.clusters.shares(estimate, portion.chosen)
-            sums.add(portion if new else replace(portion, new=0.0), shares)
-        proportions[rows] = sums.proportions()
+    mixture, codes = weights_of_rows(draws, groups, data.shape[0])
+    sums = _RowSums(_new_rows(draws, data, errors), columns=K, codes=codes)
+    for portion in mixture.portions(family):
+        shares = mixture.clusters.shares(estimate, portion.chosen)
+        sums.add(portion if new else replace(portion, new=0 * portion.new), shares)
+    proportions = sums.proportions()
     return proportions if new else proportions[:, :-1]
 
 
@@ -224,30 +218,34 @@ def _fill_old(
 class _RowSums:
     """For each new row, sums of cluster weights times ``P(x | X_c)``, spread over columns.
 
-    Kept as multiples of ``exp(peak)``, the largest term so far, so that nothing underflows.
+    Kept as multiples of ``exp(peak)``, the largest term so far, so that nothing underflows. `codes`
+    tell which of the mixture's groups each row is in.
     """
 
-    def __init__(self, new_family: _core.Family | NoisyRows, columns: int) -> None:
-        self._family = new_family
+    def __init__(
+        self, new_family: _core.Family | NoisyRows, columns: int, codes: IntArray | None = None
+    ) -> None:
+        self._family, self._codes = new_family, codes
         self._peak = np.full(new_family.n_rows, -np.inf)
         self._sums = np.zeros((new_family.n_rows, columns + 1))  # the new cluster's last
 
     def add(self, portion: Portion, shares: FloatArray) -> None:
         """Add clusters; `shares` has a row for each: how it is spread."""
         family = self._family if portion.base is None else self._family.at(portion.base)
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(portion.weights)
-            log_new = np.log(portion.new) + family.log_alone()
+        alone = family.log_alone()
 
         def add_rows(rows: slice) -> None:
+            codes = None if self._codes is None else self._codes[rows]
+            log_weights, log_new = portion.log_weights(codes)
+            log_new = log_new + alone[rows]
             table = family.log_predictive_table(portion.statistics, rows.start, rows.stop)
             table += log_weights
-            peak = np.maximum(np.maximum(self._peak[rows], table.max(axis=1)), log_new[rows])
+            peak = np.maximum(np.maximum(self._peak[rows], table.max(axis=1)), log_new)
             unit = np.where(peak == -np.inf, 0.0, peak)  # all weights so far may have underflowed
             table -= unit[:, None]
             self._sums[rows] *= np.exp(self._peak[rows] - unit)[:, None]
             self._sums[rows, :-1] += np.exp(table, out=table) @ shares
-            self._sums[rows, -1] += np.exp(log_new[rows] - unit)
+            self._sums[rows, -1] += np.exp(log_new - unit)
             self._peak[rows] = peak
 
         _over_rows(self._family.n_rows, add_rows)
@@ -273,14 +271,10 @@ def family_of_rows(draws: Draws, rows: Data) -> _core.Family:
     return bind_family(replace(draws.model, likelihood=draws.resolved.for_new_rows()), rows)
 
 
-def _new_rows(
-    draws: Draws, data: Data, errors: FloatArray | None, rows: slice | IntArray
-) -> _core.Family | NoisyRows:
-    """Return the same over some of them, which may have errors."""
-    plain = family_of_rows(draws, data[rows])
-    if errors is None:
-        return plain
-    return NoisyRows(draws.resolved.for_new_rows(), plain, data[rows], errors[rows])
+def _new_rows(draws: Draws, data: Data, errors: Any) -> _core.Family | NoisyRows:
+    """Return the same over rows that may have errors."""
+    plain, noise = family_of_rows(draws, data), new_errors(errors, data)
+    return plain if noise is None else NoisyRows(draws.resolved.for_new_rows(), plain, data, noise)
 
 
 def _own_columns(draws: Draws, X: Any) -> Any:

@@ -183,9 +183,9 @@ class Portion:
         Which they are, among the distinct clusters.
     statistics : array of shape (c, statistic_size)
         Theirs.
-    weights : array of shape (c,)
-        Theirs; that of a new cluster is apart.
-    new : float
+    weights : array of shape (c,), or (c, g)
+        Theirs; that of a new cluster is apart. Of items in groups, those in each of some groups.
+    new : array of shape () or (g,)
         The weight of a new cluster under this base measure.
     base : array of shape (base_size,) or None
         Where the base measure is learned.
@@ -194,8 +194,24 @@ class Portion:
     chosen: slice
     statistics: FloatArray
     weights: FloatArray
-    new: float
+    new: FloatArray
     base: FloatArray | None
+
+    def log_weights(self, codes: IntArray | None) -> tuple[FloatArray, FloatArray]:
+        """Return the logs of the weights for new rows, and of those of a new cluster.
+
+        Parameters
+        ----------
+        codes : array of shape (m,), or None
+            Which of the groups each row is in.
+
+        Returns
+        -------
+        pair of arrays of shapes (m, c) and (m,); without groups (c,) and ()
+        """
+        with np.errstate(divide="ignore"):
+            weights, new = np.log(self.weights), np.log(self.new)
+        return (weights, new) if codes is None else (weights.T[codes], new[codes])
 
 
 @dataclass(frozen=True)
@@ -206,9 +222,9 @@ class PredictiveMixture:
 
     Attributes
     ----------
-    new : array of shape (b,)
-        The weight of a new cluster under each base measure.
-    old : array of shape (C,)
+    new : array of shape (b,), or (b, g)
+        The weight of a new cluster under each base measure; in each of some groups.
+    old : array of shape (C,), or (C, g)
         The weights of the clusters.
     clusters : DistinctClusters
         The clusters: distinct under one base measure.
@@ -230,12 +246,12 @@ class PredictiveMixture:
         start = 0
         for b, end in enumerate(self.ends):
             base = None if self.bases is None else self.bases[b]
-            new = float(self.new[b])
+            new = np.asarray(self.new[b])
             while start < end:
                 part = slice(start, min(start + limit, int(end)))
                 statistics = self.clusters.statistics_of(family, np.arange(part.start, part.stop))
                 yield Portion(part, statistics, self.old[part], new, base)
-                start, new = part.stop, 0.0
+                start, new = part.stop, np.zeros_like(new)
 
     def draw_of_cluster(self, places: IntArray) -> IntArray:
         """Return under which base measure clusters are; a new one has a place after all others."""

@@ -10,12 +10,13 @@ from scipy.special import gammaln, stdtr, stdtrit
 
 from mixwood._support.checks import probability
 from mixwood.input.matrices import column_names, real_matrix
-from mixwood.posterior.prediction import checked_rows, family_of_rows
+from mixwood.posterior.prediction import checked_rows, family_of_rows, weights_of_rows
 
 if TYPE_CHECKING:
-    from mixwood._support.types import Data, FloatArray
+    from mixwood._support.types import Data, FloatArray, IntArray
     from mixwood.likelihoods.base import TargetTerms
     from mixwood.posterior.draws import Draws
+    from mixwood.posterior.predictive_mixture import PredictiveMixture
 
 __all__ = ["TargetPrediction", "predict_target"]
 
@@ -51,7 +52,7 @@ class TargetPrediction(NamedTuple):
         return f"<mixwood.TargetPrediction: mean, lower, upper, new; each {self.mean.shape}>"
 
 
-def predict_target(draws: Draws, X: Any, *, level: float) -> TargetPrediction:
+def predict_target(draws: Draws, X: Any, *, level: float, groups: Any = None) -> TargetPrediction:
     """Predict the target of new rows; see `Posterior.predict_target`."""
     tail = (1 - probability(level, "level")) / 2
     likelihood = draws.resolved
@@ -62,13 +63,14 @@ def predict_target(draws: Draws, X: Any, *, level: float) -> TargetPrediction:
         )
     data = _without_target(draws, X)
     few = draws.thinned(max(_DRAWS // draws.n_chains, 1))
-    weights, terms = _components(few, data)
+    mixture, codes = weights_of_rows(few, groups, len(data))
+    weights, terms = _components(few, mixture, codes, data)
     weights /= weights.sum(axis=1, keepdims=True)
     return TargetPrediction(
         (weights * terms.location).sum(axis=1),
         _quantile(weights, terms, tail),
         _quantile(weights, terms, 1 - tail),
-        weights[:, _is_new(few)].sum(axis=1),
+        weights[:, _is_new(few, mixture)].sum(axis=1),
     )
 
 
@@ -97,7 +99,9 @@ def _with_column(table: Any, name: str) -> Any:
     return table.with_columns(polars.lit(float("nan")).alias(name))
 
 
-def _components(draws: Draws, data: Data) -> tuple[FloatArray, TargetTerms]:
+def _components(
+    draws: Draws, mixture: PredictiveMixture, codes: IntArray | None, data: Data
+) -> tuple[FloatArray, TargetTerms]:
     """Return the weights of all clusters, and of new ones, for each row, and what they predict.
 
     Without a target, what is known of a row are the columns of other parts: their density is in
@@ -105,15 +109,14 @@ def _components(draws: Draws, data: Data) -> tuple[FloatArray, TargetTerms]:
     """
     family, new_family = draws.family_for("predict_target"), family_of_rows(draws, data)
     log_weights, terms = [], []
-    for portion in draws.mixture.portions(family):
+    for portion in mixture.portions(family):
         here = new_family if portion.base is None else new_family.at(portion.base)
         statistics = portion.statistics
-        with np.errstate(divide="ignore"):
-            table = here.log_predictive_table(statistics, 0, len(data)) + np.log(portion.weights)
-            if portion.new > 0:
-                alone = here.log_alone() + np.log(portion.new)
-                table = np.column_stack([table, alone])
-                statistics = np.vstack([statistics, np.zeros(statistics.shape[1])])
+        of_old, of_new = portion.log_weights(codes)
+        table = here.log_predictive_table(statistics, 0, len(data)) + of_old
+        if np.any(portion.new > 0):
+            table = np.column_stack([table, here.log_alone() + of_new])
+            statistics = np.vstack([statistics, np.zeros(statistics.shape[1])])
         log_weights.append(table)
         terms.append(draws.resolved.target_terms(statistics, portion.base, data))
     logs = np.concatenate(log_weights, axis=1)
@@ -125,12 +128,14 @@ def _components(draws: Draws, data: Data) -> tuple[FloatArray, TargetTerms]:
     return np.exp(logs - logs.max(axis=1, keepdims=True)), joined
 
 
-def _is_new(draws: Draws) -> FloatArray:
+def _is_new(draws: Draws, mixture: PredictiveMixture) -> FloatArray:
     """Return which of the components are new clusters: the last of each portion's that has one."""
     family = draws.family_for("predict_target")
     marks = [
-        np.append(np.zeros(len(portion.statistics), dtype=bool), [True] * (portion.new > 0))
-        for portion in draws.mixture.portions(family)
+        np.append(
+            np.zeros(len(portion.statistics), dtype=bool), [True] * bool(np.any(portion.new > 0))
+        )
+        for portion in mixture.portions(family)
     ]
     return np.concatenate(marks).astype(bool)
 

@@ -32,7 +32,7 @@ class _NotGiven(float):
 _ONE = _NotGiven(1.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FiniteMixture(Prior):
     """Finitely many components, but unknown how many: as data grow, their number is found.
 
@@ -72,7 +72,7 @@ class FiniteMixture(Prior):
 
     rate: float | hyper.Gamma = field(default_factory=lambda: hyper.Gamma(1, 1 / 9))
     gamma: float | hyper.Gamma | hyper.LogNormal = _ONE
-    per_group: bool = field(default=False, repr=False)
+    per_group: bool = False
     kernel: ClassVar[str] = "finite_mixture"
     parameters: ClassVar[tuple[str, ...]] = ("rate", "gamma")
     aliases: ClassVar[tuple[str, ...]] = ("finite", "mfm")
@@ -83,6 +83,10 @@ class FiniteMixture(Prior):
             object.__setattr__(self, "gamma", _checked_gamma(self.gamma))
         if not isinstance(self.per_group, bool):
             raise TypeError(f"per_group must be True or False, got {shown(self.per_group)}")
+
+    def __repr__(self) -> str:
+        own = ", per_group=True" if self.per_group else ""
+        return f"FiniteMixture(rate={self.rate!r}, gamma={self.gamma!r}{own})"
 
     def for_groups(self, groups: int) -> FiniteMixture:
         """Return the prior as it is for this many groups: a gamma that was not given is random.

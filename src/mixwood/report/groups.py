@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mixwood._support.numbers import count
+from mixwood.plots.groups import figure_size
 from mixwood.report import figures
 from mixwood.report.pieces import chip, paragraph, scrolling, section
 
@@ -35,10 +36,9 @@ def _picture(digest: Digest) -> str:
     assert posterior.groups is not None
     shown = min(digest.n_shown, _MOST_CLUSTERS)
     K = shown + (shown < len(digest.sizes))
-    width = min(max(6.0, 2.2 + 0.28 * len(posterior.groups)), 11.0)
-    height = min(max(1.2, 0.4 + 0.28 * K), 8.0)
-    figure = Figure(figsize=(width, 2.2 + height), layout="constrained")
-    bars, cells = figure.subplots(2, 1, sharex=True, height_ratios=[2.2, height])
+    width, *heights = figure_size(posterior.groups.names, K, most=11.0)
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    bars, cells = figure.subplots(2, 1, sharex=True, height_ratios=heights)
     posterior.plot_groups(ax=(bars, cells), palette=digest.colours, max_clusters=shown)
     return figures.picture(figure, "The share of each cluster in each group")
 

@@ -119,8 +119,8 @@ def sample(
         The group of each row (patient, batch, site, time window): names or numbers. The clusters
         are shared, their weights are each group's own. Needs the prior `FiniteMixture`, whose
         ``gamma`` is then random unless it is given, and a sampler that knows of groups: `Tree`,
-        `Gibbs` or `SplitMerge`; not with `WeightedLeaves`. One group means the same as none.
-        Chains start from clusters of all rows pooled.
+        `Gibbs` or `SplitMerge`. `WeightedLeaves` have their own, see `mixwood.stream_leaves`. One
+        group means the same as none. Chains start from clusters of all rows pooled.
 
     Returns
     -------
@@ -154,8 +154,7 @@ def sample(
         "thin": whole_number(thin, "thin", at_least=1),
         "chains": whole_number(chains, "chains", at_least=1, at_most=MOST_CHAINS),
     }
-    if groups is not None:
-        _refuse_groups(decided["sampler"], X)
+    _refuse_groups(decided["sampler"], X, groups)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     deadline = None if limit is None else time.monotonic() + limit
     if decided["sampler"].moves_nothing:
@@ -178,7 +177,9 @@ def sample(
         raise
     names = names_in(resolved, X)
     labels = None if known is None else checked_known(known, data.shape[0])
-    in_groups = None if groups is None else checked_groups(groups, data.shape[0])
+    in_groups = X.groups if isinstance(X, WeightedLeaves) else None
+    if groups is not None:
+        in_groups = checked_groups(groups, data.shape[0])
     if in_groups is not None:
         model = replace(model, prior=model.prior.for_groups(len(in_groups)))
     if weights is not None:
@@ -223,16 +224,27 @@ def sample(
     return begin(store, job, information)
 
 
-def _refuse_groups(sampler: Sampler, X: Any) -> None:
+def _refuse_groups(sampler: Sampler, X: Any, groups: Any) -> None:
     """Raise if rows in groups are given with what does not go with them."""
+    own = X.groups if isinstance(X, WeightedLeaves) else None
+    if isinstance(X, WeightedLeaves) and groups is not None:
+        raise ValueError(
+            "groups must be None where X is WeightedLeaves, each of which stands for several rows; "
+            "make the leaves with groups: mw.stream_leaves(model, blocks, groups=...)"
+        )
+    if isinstance(groups, str):
+        raise ValueError(
+            f"groups must be names or numbers, one per row of X, got {shown(groups)}; of a data "
+            f"frame, X[{shown(groups)}], which X then should not have among its columns"
+        )
+    if groups is None and own is None:
+        return
     reason = sampler.why_no_groups
     if reason is not None:
         raise TypeError(
             f"sampler {sampler} does not work with groups=: {reason}. Use mw.Tree(), mw.Gibbs() or "
             "mw.SplitMerge()"
         )
-    if isinstance(X, WeightedLeaves):
-        raise ValueError("groups must be None where X is WeightedLeaves, which do not keep them")
 
 
 def _fitted(

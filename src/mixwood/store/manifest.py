@@ -68,6 +68,9 @@ class Plan(TypedDict):
 #: What they have in common, by its name in `RunSpec`.
 SHARED = ("chains", "draws", "items", "names", "model", "resolved", "data", "known", "groups")
 
+#: The parts of groups, those of leaves last.
+GROUP_ARRAYS = ("codes", "counts", "ends")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
@@ -301,23 +304,22 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
 def _encoded_groups(groups: Groups | None, apart: list[NDArray[Any]]) -> Any:
     if groups is None:
         return None
-    names = {"names": list(groups.names), "codes": groups.codes}
-    return encode(names, apart, "groups")
+    parts = {name: getattr(groups, name) for name in GROUP_ARRAYS}
+    given = {name: values for name, values in parts.items() if values is not None}
+    return encode({"names": list(groups.names), **given}, apart, "groups")
 
 
 def _checked_groups(groups: Any, items: int) -> Groups | None:
-    """Return the groups of a description; most runs have none."""
+    """Return the groups of a description; most runs have none, most groups are of rows."""
     if groups is None:
         return None
-    if not isinstance(groups, dict) or set(groups) != {"names", "codes"}:
+    whole = isinstance(groups, dict) and {"names", "codes"} <= set(groups)
+    if not whole or not set(groups) <= {"names", *GROUP_ARRAYS}:
         raise ValueError(f"groups must have names and codes, got {shown(groups)}")
-    names, codes = tuple(groups["names"]), np.asarray(groups["codes"])
-    if not all(isinstance(name, (str, int, float)) for name in names):
-        raise ValueError(f"groups must have plain names, got {shown(names)}")
-    whole = codes.shape == (items,) and codes.dtype.kind == "i"
-    if not whole or not np.array_equal(np.unique(codes), np.arange(len(names))):
-        raise ValueError(f"groups must be {items} codes of all {len(names)} groups")
-    return Groups(names, codes.astype(np.int64))
+    found = Groups(tuple(groups.pop("names")), **groups)
+    if found.n_items != items:
+        raise ValueError(f"groups must be of {items} items, got {found.n_items}")
+    return found
 
 
 def _checked_known(known: Any, items: int) -> IntArray | None:

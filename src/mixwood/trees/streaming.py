@@ -6,7 +6,6 @@ allowed the tightest subtrees collapse, and the rows below them are let go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,8 @@ from numpy.typing import NDArray
 from mixwood._support.checks import shown, whole_number
 from mixwood._support.seeding import seed_sequence
 from mixwood.core import make_forest
+from mixwood.input.blocks import as_table, block_reader, with_groups
+from mixwood.input.groups import GroupNames, Members
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.dependence import warn_of_left_out
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, refuse_drawn_entries
@@ -36,8 +37,6 @@ __all__ = [
     "wants_sample",
 ]
 
-#: This many rows of an array are a block.
-BLOCK_ROWS = 100_000
 #: Leaves beyond `max_leaves`, at least, that are waited for before they collapse.
 SMALLEST_ROUND = 2000
 #: This many rows, drawn from all of them, are looked at for parameters that are left to the data.
@@ -51,6 +50,8 @@ def stream_leaves(
     blocks: Any,
     max_leaves: int = 10_000,
     seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    *,
+    groups: Any = None,
 ) -> WeightedLeaves:
     """Read data block by block and keep only the statistics of small blocks of similar rows.
 
@@ -70,6 +71,11 @@ def stream_leaves(
     seed : int, SeedSequence, Generator or None
         For the order in which the rows of a block go in. The same seed, blocks and options
         give the same leaves.
+    groups : str, int or array of shape (n,), optional
+        Which group (patient, batch, site, time window) each row is in: the name or number of a
+        column of every block, which is not clustered; or names, in the order in which the rows
+        come. A leaf may have rows of several groups: it keeps how many of each. Needs the prior
+        `FiniteMixture`; see `mixwood.sample`, which then needs no groups.
 
     Returns
     -------
@@ -86,36 +92,44 @@ def stream_leaves(
     Examples
     --------
     >>> import numpy as np
+    >>> from mixwood import FiniteMixture
     >>> blocks = (np.random.default_rng(k).normal(size=(1000, 2)) + 9 * (k % 2) for k in range(10))
     >>> leaves = stream_leaves(Mixture(), blocks, max_leaves=50, seed=0)
     >>> leaves.n_items, leaves.n_leaves <= 50
     (10000, True)
+    >>> windows = np.arange(10_000) // 2500
+    >>> model = Mixture(prior=FiniteMixture())
+    >>> mixed = stream_leaves(model, np.ones((10_000, 1)) * windows[:, None], 9, groups=windows)
+    >>> mixed.groups.names, mixed.groups.sizes.tolist()
+    ((0, 1, 2, 3), [2500, 2500, 2500, 2500])
     """
     if not isinstance(model, Mixture):
         raise TypeError(f"model must be a mw.Mixture, got {shown(model)}")
     limit = whole_number(max_leaves, "max_leaves", at_least=2)
     sequence = seed_sequence(seed)
-    start, again = _reader(blocks)
-    rest = start()
-    block = next(rest, None)
+    if groups is not None:
+        model.prior.for_groups(1)  # or it says why not
+    start, again = block_reader(blocks)
+    rest = with_groups(start(), groups)
+    block, own = next(rest, (None, None))
     if block is None:
         raise ValueError("blocks must hold at least one block, got none")
     if again and wants_sample(model.likelihood):
         data = checked_block(model, block, 0, None)
         sample = RowSample(sequence)
         sample.add(data, 0)
-        for number, block in enumerate(rest, start=1):
+        for number, (block, _) in enumerate(rest, start=1):
             sample.add(checked_block(model, block, number, data.shape[1]), number)
         explicit = replace(model, likelihood=model.likelihood.resolve(sample.rows))
         warn_of_left_out(explicit.likelihood.left_out)
-        rest = start()
+        rest = with_groups(start(), groups)
         next(rest)
     else:
         explicit, data = fitted_to_block(model, block, 0)
     growth = LeafGrowth(explicit, limit, sequence)
-    growth.add(data, 0)
-    for number, block in enumerate(rest, start=1):
-        growth.add(checked_block(explicit, block, number, data.shape[1]), number)
+    growth.add(data, 0, own)
+    for number, (block, own) in enumerate(rest, start=1):
+        growth.add(checked_block(explicit, block, number, data.shape[1]), number, own)
     return growth.leaves()
 
 
@@ -138,43 +152,14 @@ def wants_sample(likelihood: Likelihood) -> bool:
 
 def fitted_to_block(model: Mixture, block: Any, number: int) -> tuple[Mixture, Data]:
     """Return the model with open parameters taken from a block, and the block, checked."""
-    explicit, data = model.likelihood.fitted_to(_table(block), name=f"block {number}")
+    explicit, data = model.likelihood.fitted_to(as_table(block), name=f"block {number}")
     return replace(model, likelihood=explicit), data
 
 
 def checked_block(model: Mixture, block: Any, number: int, width: int | None) -> Data:
     """Return a block as the core reads it, or raise an error that names the block."""
     wide = None if model.likelihood.reads_tables else width  # it knows its own columns
-    return model.likelihood.check(_table(block), name=f"block {number}", width=wide)
-
-
-def _table(block: Any) -> Any:
-    """Return Arrow's batches and tables as data frames, and all else as it is."""
-    arrow = hasattr(block, "to_pandas") and hasattr(block, "schema") and hasattr(block, "num_rows")
-    return block.to_pandas() if arrow else block
-
-
-def _reader(blocks: Any) -> tuple[Callable[[], Iterator[Any]], bool]:
-    """Return what starts a pass over the blocks, and whether it can be called twice."""
-    if callable(blocks):
-        return lambda: iter(blocks()), True
-    if getattr(blocks, "ndim", 0) == 2:
-        return lambda: _cut(blocks), True
-    whole = isinstance(blocks, (str, bytes)) or getattr(blocks, "ndim", 1) == 0
-    if whole or not isinstance(blocks, Iterable):
-        raise TypeError(
-            "blocks must be an iterable of blocks, an array, or a function that returns an "
-            f"iterator over blocks, got {shown(blocks)}"
-        )
-    return lambda: iter(blocks), iter(blocks) is not blocks
-
-
-def _cut(array: Any) -> Iterator[Any]:
-    rows = array.iloc if hasattr(array, "iloc") else array
-    if hasattr(rows, "tocsr"):
-        rows = rows.tocsr()
-    for start in range(0, max(array.shape[0], 1), BLOCK_ROWS):
-        yield rows[start : start + BLOCK_ROWS]
+    return model.likelihood.check(as_table(block), name=f"block {number}", width=wide)
 
 
 class RowSample:
@@ -242,9 +227,11 @@ class LeafGrowth:
         # For each block, of the leaves before it and of its rows, the leaf they are in after it.
         self._steps: list[NDArray[np.int32]] = []
         self._n_before: list[int] = []
+        self._names = GroupNames()
+        self._members: Members | None = None  # how many rows of which group each leaf has
 
-    def add(self, data: Data, number: int) -> None:
-        """Put in the rows of a checked block, which is that of this number."""
+    def add(self, data: Data, number: int, groups: Any = None) -> None:
+        """Put in the rows of a checked block, which is that of this number, and their groups."""
         refuse_drawn_entries(self._model.likelihood, data, f"block {number}")
         n_old = 0 if self._kept is None else self._kept.shape[0]
         both = data if self._kept is None else stacked([self._kept, data])
@@ -270,8 +257,18 @@ class LeafGrowth:
         self._kept = kept
         constants = np.concatenate([self._constants, self._model.likelihood.row_constants(data)])
         self._constants = np.bincount(now, constants, kept.shape[0]).astype(np.float64)
+        if groups is not None:
+            self._count(groups, data.shape[0], number, now)
         self._steps.append(now.astype(np.int32))
         self._n_before.append(n_old)
+
+    def _count(self, groups: Any, n: int, number: int, now: IntArray) -> None:
+        """Count a block's rows by leaf and group, those before it where their leaves are now."""
+        codes = self._names.codes(groups, n, f"groups, in block {number},")
+        rows = Members(len(now) - n + np.arange(n), codes, np.ones(n, dtype=np.int64))
+        if self._members is not None:
+            rows = Members.together([self._members, rows])
+        self._members = rows.into(now)
 
     def _empty_forest(self, family: _core.Family) -> _core.Forest:
         from mixwood import _core
@@ -293,6 +290,7 @@ class LeafGrowth:
             sums["weight"][number],
             statistics[number],
             leaf_of_row,
+            groups=None if self._members is None else self._names.groups(self._members),
         )
 
     def _leaf_of_row(self) -> NDArray[np.int32]:

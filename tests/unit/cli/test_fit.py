@@ -471,6 +471,7 @@ def test_groups_that_cannot_be(mixwood, trees, quick):
         (("--group", "nowhere"), "has no column 'nowhere'"),
         (("--group", "site"), "must have a group for every row"),
         (("--group", "x", "--prior", "nggp"), "groups= needs a prior"),
+        (("--group", "x", "--columns", "x,y2"), "column 'x' is in --columns and in --group"),
     ):
         result = mixwood("fit", "sites.csv", *options, *quick)
         assert result.exit_code != 0

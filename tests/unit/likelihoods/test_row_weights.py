@@ -74,3 +74,19 @@ def test_weights_are_rounded_to_parts_that_add_up_exactly():
     np.testing.assert_array_equal(leaves.sizes * 2**20, np.rint(leaves.sizes * 2**20))
     whole = weighted_rows(likelihood, X, np.array([1.0, 2.0, 3.0]))
     assert whole.sizes.dtype == np.int64
+
+
+def test_clusters_may_weigh_less_than_one_row(family_case):
+    """Alone, or together, and everywhere between on the way."""
+    likelihood, X = family_case(12)
+    if likelihood.counts_whole_rows:
+        return
+    model = mw.Mixture(likelihood, mw.FiniteMixture())
+    for weight in (0.4, 0.05):
+        for sampler in (mw.Gibbs(), mw.Tree()):
+            post = mw.sample(
+                model, X, sampler, weights=np.full(12, weight), draws=10, warmup=5, chains=1,
+                init="singletons", seed=1, progress=False,
+            )  # fmt: skip
+            assert np.isfinite(post.log_joint).all()
+            assert np.isfinite(post.log_density(X[:2])).all()

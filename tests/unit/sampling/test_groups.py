@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
@@ -78,6 +81,13 @@ def test_predictions_look_at_the_group(post):
     assert post.predict(centres, groups="a").tolist() == [far, 1 - far]
     X = data()[0]
     densities = {name: post.log_density(X, groups=name) for name in ("a", "b", "c")}
+    every = np.array(["new", "a", "c", "b", "a"])
+    together = post.log_density(X[:5], groups=every)
+    alone = [post.log_density(X[[i]], groups=name)[0] for i, name in enumerate(every)]
+    np.testing.assert_allclose(together, alone, rtol=1e-12)
+    together = post.predict_proba(X[:5], groups=every, new=True)
+    alone = [post.predict_proba(X[[i]], groups=name, new=True)[0] for i, name in enumerate(every)]
+    np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-15)
     sizes = post.groups.sizes / 30
     pooled = sum(w * np.exp(densities[name]) for w, name in zip(sizes, "abc", strict=True))
     np.testing.assert_allclose(post.log_density(X), np.log(pooled), rtol=1e-6)
@@ -166,17 +176,21 @@ def test_refusals(post):
             mw.sample(MODEL, X, groups=groups, sampler=sampler, **RUN)
     with pytest.raises(ValueError, match="groups must be 30 names"):
         mw.sample(MODEL, X, groups=groups[:-1], **RUN)
-    leaves = mw.stream_leaves(MODEL, [X], max_leaves=10, seed=0)
-    with pytest.raises(ValueError, match="groups must be None where X is WeightedLeaves"):
-        mw.sample(MODEL, leaves, groups=groups, **RUN)
+    frame = pd.DataFrame(X, columns=["x", "y"]).assign(site=groups)
+    with pytest.raises(ValueError, match=r"groups must be names .* got 'site'; .* X\['site'\]"):
+        mw.sample(MODEL, frame, groups="site", **RUN)
+    for ask in (post.group_weights, lambda draws: post.compare_groups("a", "b", draws=draws)):
+        with pytest.raises(ValueError, match="draws must be at least 1, got 0"):
+            ask(draws=0)
     none = mw.sample(MODEL, X, **RUN)
     for ask in (none.group_weights, none.plot_groups, lambda: none.compare_groups("a", "b")):
         with pytest.raises(ValueError, match="needs groups, and this posterior has none"):
             ask()
     with pytest.raises(ValueError, match="groups must be None: the posterior has no groups"):
         none.log_density(X, groups=groups)
-    with pytest.raises(ValueError, match="order must be names of groups"):
-        post.plot_groups(order="z", ax=tuple(Figure().subplots(2, 1)))
+    for order in ("z", 3):
+        with pytest.raises(ValueError, match="order must be names of groups"):
+            post.plot_groups(order=order, ax=tuple(Figure().subplots(2, 1)))
     with pytest.raises(ValueError, match="order must name groups once each"):
         post.plot_groups(order=["a", "a"], ax=tuple(Figure().subplots(2, 1)))
 
@@ -188,6 +202,17 @@ def test_the_picture(post):
     assert sum(heights) == pytest.approx(2)
     bars, cells = post.plot_groups(order="similar", ax=tuple(Figure().subplots(2, 1)))
     assert len(cells.get_xticklabels()) == 3
+    assert [label.get_rotation() for label in cells.get_xticklabels()] == [0] * 3
+    long = tuple(f"the hospital of the town of {name}" for name in "abc")
+    named = replace(post, groups=replace(post.groups, names=long))
+    _, cells = named.plot_groups(ax=tuple(Figure().subplots(2, 1)))  # in several lines
+    texts = [label.get_text() for label in cells.get_xticklabels()]
+    assert [text.replace("\n", " ") for text in texts] == list(long)
+    assert all("\n" in text for text in texts)
+    assert [label.get_rotation() for label in cells.get_xticklabels()] == [0] * 3
+    _, cells = named.plot_groups(ax=tuple(Figure(figsize=(2, 6)).subplots(2, 1)))
+    assert [label.get_rotation() for label in cells.get_xticklabels()] == [90] * 3
+    assert cells.get_xticklabels()[0].get_text() == long[0]
 
 
 def test_mean_of_an_inverse():
@@ -196,6 +221,41 @@ def test_mean_of_an_inverse():
         exact = (1 / (clusters + rng.poisson(mean, 400_000))).mean()
         found = mean_inverse(np.array([clusters]), np.array([mean]))[0]
         assert found == pytest.approx(exact, rel=0.01)
+
+
+def test_a_target_is_predicted_by_group():
+    """Two lines, one for each group: which one a row is on follows from its group."""
+    rng = np.random.default_rng(3)
+    x, groups = rng.uniform(-2, 2, 80), np.repeat(["up", "down"], 40)
+    X = np.column_stack([x, np.where(groups == "up", 2.0, -2.0) * x + 0.1 * rng.normal(size=80)])
+    model = mw.Mixture(mw.Regression(1), mw.FiniteMixture())
+    post = mw.sample(model, X, groups=groups, **RUN)
+    at = np.full((3, 1), 1.5)
+    found = post.predict_target(at, groups=["up", "down", "new"])
+    np.testing.assert_allclose(found.mean[:2], [3, -3], atol=0.3)
+    assert np.all(found.lower[:2] > [2.5, -3.5])
+    assert np.all(found.upper[:2] < [3.5, -2.5])
+    assert found.lower[2] < -2 < 2 < found.upper[2]
+    together = post.predict_target(at[:1])
+    assert together.mean[0] == pytest.approx(found.mean[:2].mean(), abs=0.1)
+    alone = post.predict_target(at[:1], groups="down")
+    np.testing.assert_allclose(alone, [values[1:2] for values in found])
+
+
+def test_arviz_has_what_is_of_each_group(post):
+    container = post.to_arviz()
+    draws = container["posterior"]
+    assert draws["group_log_u"].dims == ("chain", "draw", "group")
+    assert draws["group"].values.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(draws["group_log_u"], post.group_values)
+    assert container["observed_data"]["group"].values.tolist() == list(data()[1])
+    X, groups = data()
+    own = mw.Mixture(MODEL.likelihood, mw.FiniteMixture(per_group=True))
+    assert "per_group=True" in repr(own.prior)
+    assert "per_group" not in repr(MODEL.prior)
+    each = mw.sample(own, X, groups=groups, **RUN)
+    found = each.to_arviz()["posterior"]["group_gamma"]
+    np.testing.assert_array_equal(found, each.group_values[..., 3:])
 
 
 def test_report_and_estimator(post):
@@ -215,6 +275,15 @@ def test_report_and_estimator(post):
     assert estimator.posterior_.groups.names == ("a", "b", "c")
     assert estimator.predict(X[:2], groups=groups[:2]).shape == (2,)
     assert np.isfinite(estimator.score_samples(X[:2], groups=["a", "zz"])).all()
+    weights = np.where(np.arange(30) < 4, 0.0, 0.5)
+    for given in (list(groups), pd.Series(groups, index=range(30, 60)), pd.Categorical(groups)):
+        estimator.fit(X, sample_weight=weights, groups=given)
+        assert estimator.labels_.shape == (30,)
+        assert estimator.posterior_.group_weights()["rows"].sum() == 13
+    with pytest.raises(ValueError, match="groups must be 30 names"):
+        estimator.fit(X, sample_weight=weights, groups=groups[4:])
+    with pytest.raises(ValueError, match="groups must be None: the posterior has no groups"):
+        estimator.partial_fit(X).predict(X, groups=groups)
 
 
 def test_items_of_a_group_stay_with_it(post):

@@ -14,9 +14,10 @@ from scipy.sparse import csr_array
 
 import mixwood as mw
 from mixwood.core import bind_family, make_chain
+from mixwood.input.blocks import BLOCK_ROWS
 from mixwood.likelihoods.weighted_leaves import joined
 from mixwood.reference.priors import log_kappa, log_nonempty, psi
-from mixwood.trees.streaming import BLOCK_ROWS, LeafGrowth, RowSample, wants_sample
+from mixwood.trees.streaming import LeafGrowth, RowSample, wants_sample
 
 FAST = {"draws": 5, "warmup": 5, "chains": 2, "seed": 3, "progress": False}
 ROWS = np.random.default_rng(0).normal(size=(20, 2))
