@@ -11,8 +11,8 @@ namespace {
 
 // A function of Python, called by chains that do without its lock. Whoever binds the family keeps
 // the function.
-CustomFunctions::Draw drawing(nb::handle function, const std::string& name) {
-  return [function, name](double n, std::span<const double> statistic,
+CustomFunctions::Draw drawing(nb::handle function) {
+  return [function](double n, std::span<const double> statistic,
                           std::span<const double> parameters, Stream& random) {
     const nb::gil_scoped_acquire locked;
     const auto array = [](std::span<const double> values) {
@@ -23,7 +23,7 @@ CustomFunctions::Draw drawing(nb::handle function, const std::string& name) {
                                         nb::capsule(random.source(), "BitGenerator"));
       return nb::cast<std::vector<double>>(drawn);
     } catch (const nb::python_error& error) {
-      throw std::runtime_error(error.what());
+      throw std::runtime_error(nb::str(error.value()).c_str());
     }
   };
 }
@@ -46,7 +46,7 @@ void bind_custom(nb::module_& m) {
         const CustomFunctions functions{
             reinterpret_cast<CustomFunctions::LogMarginal>(log_marginal),
             reinterpret_cast<CustomFunctions::LogPredictive>(log_predictive),
-            draw.is_none() ? CustomFunctions::Draw{} : drawing(draw, name),
+            draw.is_none() ? CustomFunctions::Draw{} : drawing(draw),
             reinterpret_cast<CustomFunctions::LogDensity>(log_density)};
         return bound<Custom>(as_span(rows), static_cast<int>(rows.shape(0)),
                              static_cast<int>(rows.shape(1)), as_span(row_statistics),
