@@ -99,6 +99,7 @@ def test_same_draws_of_a_family_of_ones_own(assert_same_draws, seed):
         return a * log(b) - lgamma(a) + lgamma(a + n) - (a + n) * log(b + statistic[0])
 
     learned = {"shape": LOGNORMAL(2, 1), "share": mw.hyper.Beta(2, 3)}
+
     def draw_parameters(n, statistic, parameters, rng):
         a, b = parameters[0], parameters[1] / (1 - parameters[1])
         return rng.gamma(a + n, 1 / (b + statistic[0]))

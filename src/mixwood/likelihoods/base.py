@@ -36,11 +36,24 @@ if TYPE_CHECKING:
 __all__ = ["Column", "Likelihood", "Parameters", "TargetTerms", "as_likelihood"]
 
 
-class SingleRows(NamedTuple):
-    """Rows among weighted leaves, and which of them a leaf is, -1 for one that is none."""
+class RowsOfLeaves(NamedTuple):
+    """Rows that weighted leaves stand for.
+
+    Attributes
+    ----------
+    rows : array or csr_array
+    row_of_leaf : int32 array of shape (m,), optional
+        Which of them a leaf is, -1 for one that is none, or counts as more than one.
+    leaf_of_row : int32 array, optional
+        The leaf of each, -1 for none; where something is learned from the rows themselves.
+    weights : array, optional
+        What each counts as in its leaf; likewise.
+    """
 
     rows: Data
-    row_of_leaf: NDArray[np.int32]
+    row_of_leaf: NDArray[np.int32] | None = None
+    leaf_of_row: NDArray[np.int32] | None = None
+    weights: FloatArray | None = None
 
 
 class Likelihood(MayLearn, MayDrawForRows, MayDescribeClusters, Settable, ABC):
@@ -225,12 +238,20 @@ class Likelihood(MayLearn, MayDrawForRows, MayDescribeClusters, Settable, ABC):
         log_apart: FloatArray,
         weights: FloatArray,
         marks: NDArray[np.uint8] | None = None,
-        single: SingleRows | None = None,
+        known: RowsOfLeaves | None = None,
     ) -> _core.Family:
         """Return the compiled family over weighted leaves; see `mixwood.WeightedLeaves`."""
-        rows = self.bind(self.no_rows(self.width or 0) if single is None else single.rows)
-        places = None if single is None else single.row_of_leaf
-        return rows.leaves(np.asarray(statistics), sizes, log_apart, weights, marks, places)
+        known = RowsOfLeaves(self.no_rows(self.width or 0)) if known is None else known
+        return self.bind(known.rows).leaves(
+            np.asarray(statistics),
+            sizes,
+            log_apart,
+            weights,
+            marks,
+            known.row_of_leaf,
+            known.leaf_of_row,
+            known.weights,
+        )
 
     @abstractmethod
     def row_constants(self, X: Data) -> FloatArray:

@@ -23,7 +23,7 @@ from mixwood.likelihoods.custom_arguments import (
     checked_parameters,
     coordinate,
 )
-from mixwood.likelihoods.learned import Law, base_of_clusters, centre, draw, is_learned, law
+from mixwood.likelihoods.learned import base_of_clusters, centre, draw, is_learned, law
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -237,9 +237,9 @@ class CustomFamily(Likelihood):
 
         assert isinstance(X, np.ndarray)
         compiled = self.compiled()
-        atoms: dict[str, Any] = {}
+        more: dict[str, Any] = self._laws()
         if self.why_no_atoms is None:
-            atoms = {"draw": self._draw_for_core, "log_density": compiled.log_density.address}
+            more |= {"draw": self._draw_for_core, "log_density": compiled.log_density.address}
         return _core.custom(
             X,
             self.row_statistics(X),
@@ -248,8 +248,7 @@ class CustomFamily(Likelihood):
             compiled.log_predictive.address if compiled.log_predictive is not None else 0,
             self.name,
             compiled,
-            **self._laws(),
-            **atoms,
+            **more,
         )
 
     # --- clusters by their parameters
@@ -306,7 +305,7 @@ class CustomFamily(Likelihood):
             return {}
         return {name: value for name, value in self.parameters.items() if is_learned(value)}
 
-    def _laws(self) -> dict[str, list[Law]]:
+    def _laws(self) -> dict[str, Any]:
         """Return the argument that tells the core of hyperpriors, one law for each parameter."""
         if not self._learned:
             return {}

@@ -279,7 +279,10 @@ def fails_when_large(n, statistic, parameters, rng):
         ({"draw_parameters": fails_when_large}, r"^draw_parameters of .* raised KeyError for n = "),
         ({"draw_parameters": lambda *_: np.nan}, r"must return a number or an array of them"),
         ({"draw_parameters": lambda *_: -1.0}, r"log_density of .* raised an exception|is nan"),
-        ({"log_density": lambda x, _, __: np.nan * x[0]}, r"log_density .* is nan, not a number, for"),
+        (
+            {"log_density": lambda x, _, __: np.nan * x[0]},
+            r"log_density .* is nan, not a number, for",
+        ),
     ],
 )
 def test_what_fails_in_slice_is_told(options, match):
