@@ -68,8 +68,8 @@ class NegativeBinomial(CountedColumns):
     one in which the size stays as it is whatever the exposure, and the variance of rows of large
     exposure grows with the square of it.
 
-    Where the sizes are learned, all rows have to be at hand: weighted leaves, ``weights=`` and
-    ``known=`` need a number.
+    Where the sizes are learned, all rows have to be at hand, since their sums do not tell the last
+    factor: leaves of streams need a number. A row of weight ``w`` has that factor ``w`` times.
 
     Examples
     --------

@@ -51,8 +51,9 @@ def refuse_drawn_entries(likelihood: Likelihood, data: Data, name: str) -> None:
     if why_not is not None:
         raise ValueError(
             f"{name} would be joined in leaves, which keep sums of rows alone, and the likelihood "
-            f"{type(likelihood).__name__} {why_not}; use mw.Gaussian(), or rows without weights, "
-            "known labels and max_leaves"
+            f"{type(likelihood).__name__} {why_not}, on which the sums depend; leave out weights, "
+            "known labels and max_leaves, or use a likelihood that draws nothing of rows, such as "
+            "mw.Gaussian() without errors"
         )
     entries = len(likelihood.missing_entries(data)[0])
     if entries:
