@@ -36,10 +36,21 @@ def log_predictive(x, n, statistic, parameters):
     return total
 
 
-def _seconds(likelihood, X, labels, repeats=5):
-    """Return the least CPU time of a Gibbs sweep."""
+def draw_parameters(n, statistic, parameters, rng):
+    return rng.standard_gamma(parameters[0] + statistic) / (parameters[1:] + n)
+
+
+def log_density(x, drawn, parameters):
+    total = 0.0
+    for j in range(x.shape[0]):
+        total += x[j] * log(drawn[j]) - drawn[j]
+    return total
+
+
+def _seconds(likelihood, X, labels, sampler=None, repeats=5):
+    """Return the least CPU time of an iteration, by default a Gibbs sweep."""
     model = mw.Mixture(likelihood, mw.DirichletProcess(alpha=1.0))
-    chain = make_chain(model, X, labels.astype(np.int32), np.random.PCG64(1), mw.Gibbs())
+    chain = make_chain(model, X, labels.astype(np.int32), np.random.PCG64(1), sampler or mw.Gibbs())
     times = []
     for _ in range(repeats):
         began = time.process_time()
@@ -70,6 +81,30 @@ def user_family_sweep() -> dict[str, Measurement]:
     return results
 
 
+def user_family_slice() -> dict[str, Measurement]:
+    """The same by `Slice`, which calls the user's Python for each cluster."""
+    results: dict[str, Measurement] = {}
+    rng = np.random.default_rng(0)
+    for d in (1, 8):
+        labels = np.arange(5000) % 10
+        X = rng.poisson(rng.gamma(2.0, 20.0, (10, d))[labels]).astype(float)
+        ours = mw.Poisson(shape=1).resolve(X)
+        own = mw.conjugate_family(
+            d,
+            accumulate,
+            log_marginal,
+            parameters=[ours.shape, *ours.rate],
+            draw_parameters=draw_parameters,
+            log_density=log_density,
+        )
+        built_in = _seconds(ours, X, labels, mw.Slice())
+        results[f"user family by Slice, d = {d}"] = {
+            "built_in_ms": 1e3 * built_in,
+            "times_built_in": _seconds(own.resolve(X), X, labels, mw.Slice()) / built_in,
+        }
+    return results
+
+
 def product_sweep() -> dict[str, Measurement]:
     """One Gibbs sweep of 5,000 rows, 10 clusters: eight columns as one part, and as eight."""
     rng = np.random.default_rng(0)
@@ -87,4 +122,4 @@ def product_sweep() -> dict[str, Measurement]:
     }
 
 
-BENCHMARKS = (user_family_sweep, product_sweep)
+BENCHMARKS = (user_family_sweep, user_family_slice, product_sweep)
