@@ -40,7 +40,7 @@ def draw_parameters(n, statistic, parameters, rng):
     return rng.standard_gamma(parameters[0] + statistic) / (parameters[1:] + n)
 
 
-def log_density(x, drawn, parameters):
+def log_density(x, drawn, parameters):  # noqa: ARG001
     total = 0.0
     for j in range(x.shape[0]):
         total += x[j] * log(drawn[j]) - drawn[j]

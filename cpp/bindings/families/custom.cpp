@@ -12,8 +12,8 @@ namespace {
 // A function of Python, called by chains that do without its lock. Whoever binds the family keeps
 // the function.
 CustomFunctions::Draw drawing(nb::handle function) {
-  return [function](double n, std::span<const double> statistic,
-                          std::span<const double> parameters, Stream& random) {
+  return [function](double n, std::span<const double> statistic, std::span<const double> parameters,
+                    Stream& random) {
     const nb::gil_scoped_acquire locked;
     const auto array = [](std::span<const double> values) {
       return to_numpy(std::vector<double>(values.begin(), values.end()), {values.size()});

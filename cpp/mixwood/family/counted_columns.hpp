@@ -44,39 +44,41 @@ struct CountRows {
 
 // Law::Terms are, for each slot and column, what scores a row against the slot.
 template <class L>
-concept CountLaw = requires(L law, const L& given, double* to, const double* base, int j, double n,
-                            double sum, const ColumnSums& sums, Stream& random) {
-  { given.base_size() } -> std::same_as<int>;
-  given.read_base(to);
-  law.set_base(base);
-  { given.log_base() } -> std::same_as<double>;
-  { given.moved_base(sums, random) } -> std::same_as<std::vector<double>>;
-  { given.log_marginal(j, n, sum) } -> std::same_as<double>;
-  // The part of it that depends on n and N.
-  { given.log_posterior(j, n, sum) } -> std::same_as<double>;
-  { given.draw_atom(j, n, sum, random) } -> std::same_as<CountAtom>;
-} && requires(typename L::Terms terms, const typename L::Terms& held, const L& law,
-              const Kernels& with, const RowBlock& rows, const ExposureBlock* exposures,
-              std::size_t at, int j, double n, double sum, bool exposed, double* scores) {
-  terms.resize(at);
-  // Returns log_posterior(j, n, sum).
-  { terms.refresh(law, exposed, j, at, n, sum) } -> std::same_as<double>;
-  // Exposures: null where all are 1.
-  held.score(law, with, at, rows, exposures, scores);
-};
+concept CountLaw =
+    requires(L law, const L& given, double* to, const double* base, int j, double n, double sum,
+             const ColumnSums& sums, Stream& random) {
+      { given.base_size() } -> std::same_as<int>;
+      given.read_base(to);
+      law.set_base(base);
+      { given.log_base() } -> std::same_as<double>;
+      { given.moved_base(sums, random) } -> std::same_as<std::vector<double>>;
+      { given.log_marginal(j, n, sum) } -> std::same_as<double>;
+      // The part of it that depends on n and N.
+      { given.log_posterior(j, n, sum) } -> std::same_as<double>;
+      { given.draw_atom(j, n, sum, random) } -> std::same_as<CountAtom>;
+    } &&
+    requires(typename L::Terms terms, const typename L::Terms& held, const L& law,
+             const Kernels& with, const RowBlock& rows, const ExposureBlock* exposures,
+             std::size_t at, int j, double n, double sum, bool exposed, double* scores) {
+      terms.resize(at);
+      // Returns log_posterior(j, n, sum).
+      { terms.refresh(law, exposed, j, at, n, sum) } -> std::same_as<double>;
+      // Exposures: null where all are 1.
+      held.score(law, with, at, rows, exposures, scores);
+    };
 
 // A law that has learned parameters which sums over rows do not tell: it looks at the rows, which
 // may weigh more or less than one (empty weights: all 1).
 template <class L>
-concept LawOfRows = CountLaw<L> && requires(L law, const L& given, const CountRows& rows,
-                                            std::span<const double> weights, int j, double x,
-                                            double e) {
-  law.take_rows(rows, weights);
-  // What is left out of the density of an entry, less what that was to begin with; see
-  // RowTermFamily.
-  { given.entry_term(j, x, e) } -> std::same_as<double>;
-  { given.log_rows() } -> std::same_as<double>;
-};
+concept LawOfRows =
+    CountLaw<L> && requires(L law, const L& given, const CountRows& rows,
+                            std::span<const double> weights, int j, double x, double e) {
+      law.take_rows(rows, weights);
+      // What is left out of the density of an entry, less what that was to begin with; see
+      // RowTermFamily.
+      { given.entry_term(j, x, e) } -> std::same_as<double>;
+      { given.log_rows() } -> std::same_as<double>;
+    };
 
 template <CountLaw Law>
 class CountedColumns {
@@ -187,8 +189,7 @@ class CountedColumns {
 template <CountLaw Law>
 class CountedColumns<Law>::Clusters
     : public RefreshedClusters<CountedColumns<Law>, typename CountedColumns<Law>::Clusters> {
-  using Refreshed =
-      RefreshedClusters<CountedColumns<Law>, typename CountedColumns<Law>::Clusters>;
+  using Refreshed = RefreshedClusters<CountedColumns<Law>, typename CountedColumns<Law>::Clusters>;
 
  public:
   explicit Clusters(const CountedColumns& family) : Refreshed(family) {}

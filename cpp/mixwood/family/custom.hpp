@@ -38,9 +38,9 @@ struct CustomFunctions {
                                       std::int64_t size, const double* parameters,
                                       std::int64_t count, double* value);
   // Draws the parameters of a cluster of n rows, which may be 0; throws where it cannot.
-  using Draw = std::function<std::vector<double>(double n, std::span<const double> statistic,
-                                                 std::span<const double> parameters,
-                                                 Stream& random)>;
+  using Draw =
+      std::function<std::vector<double>(double n, std::span<const double> statistic,
+                                        std::span<const double> parameters, Stream& random)>;
   LogMarginal log_marginal;
   LogPredictive log_predictive;  // null: a ratio of marginals
   // Both or none: clusters by their parameters, and the log density of a row given these, which
@@ -225,12 +225,12 @@ class Custom {
 
   double checked(double value, std::int64_t status, const char* function, const double* s) const {
     if (status == 0 && std::isfinite(value)) return value;
-    throw std::runtime_error(
-        std::string(function) + " of the family '" + name_ + "' " +
-        (status != 0 ? "raised an exception"
-                     : "is " + std::to_string(value) + ", not a finite number,") +
-        " for n = " + std::to_string(static_cast<std::int64_t>(s[0])) + " and the statistic " +
-        listed(s + 1, size_));
+    throw std::runtime_error(std::string(function) + " of the family '" + name_ + "' " +
+                             (status != 0
+                                  ? "raised an exception"
+                                  : "is " + std::to_string(value) + ", not a finite number,") +
+                             " for n = " + std::to_string(static_cast<std::int64_t>(s[0])) +
+                             " and the statistic " + listed(s + 1, size_));
   }
 
   std::span<const double> rows_, row_statistics_;

@@ -111,15 +111,13 @@ class PoissonLaw::Terms {
   void resize(std::size_t size) {
     for (auto* values : {&shapes_, &rates_, &constants_, &slopes_}) values->resize(size);
   }
-  double refresh(const PoissonLaw& law, bool exposed, int j, std::size_t at, double n,
-                 double sum) {
+  double refresh(const PoissonLaw& law, bool exposed, int j, std::size_t at, double n, double sum) {
     const double a = law.shape(j) + sum;
     const double b = law.rate(j) + n;
     const double log_gamma_a = log_gamma(a);
     shapes_[at] = a;
     rates_[at] = b;
-    constants_[at] =
-        exposed ? a * std::log(b) - log_gamma_a : -a * std::log1p(1 / b) - log_gamma_a;
+    constants_[at] = exposed ? a * std::log(b) - log_gamma_a : -a * std::log1p(1 / b) - log_gamma_a;
     slopes_[at] = -std::log(b + 1);
     return log_gamma_a - a * std::log(b);
   }
