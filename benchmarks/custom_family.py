@@ -59,14 +59,19 @@ def _seconds(likelihood, X, labels, sampler=None, repeats=5):
     return min(times)
 
 
-def user_family_sweep() -> dict[str, Measurement]:
-    """One Gibbs sweep of 5,000 rows, 10 clusters: a user's Poisson against the built-in one."""
-    results: dict[str, Measurement] = {}
+def _clusters_of_counts():
+    """Yield how many columns, 5,000 rows of 10 clusters of counts, their labels and our Poisson."""
     rng = np.random.default_rng(0)
     for d in (1, 8):
         labels = np.arange(5000) % 10
         X = rng.poisson(rng.gamma(2.0, 20.0, (10, d))[labels]).astype(float)
-        ours = mw.Poisson(shape=1).resolve(X)
+        yield d, X, labels, mw.Poisson(shape=1).resolve(X)
+
+
+def user_family_sweep() -> dict[str, Measurement]:
+    """One Gibbs sweep of 5,000 rows, 10 clusters: a user's Poisson against the built-in one."""
+    results: dict[str, Measurement] = {}
+    for d, X, labels, ours in _clusters_of_counts():
         parameters = [ours.shape, *ours.rate]
         own = mw.conjugate_family(d, accumulate, log_marginal, parameters=parameters)
         faster = mw.conjugate_family(
@@ -84,11 +89,7 @@ def user_family_sweep() -> dict[str, Measurement]:
 def user_family_slice() -> dict[str, Measurement]:
     """The same by `Slice`, which calls the user's Python for each cluster."""
     results: dict[str, Measurement] = {}
-    rng = np.random.default_rng(0)
-    for d in (1, 8):
-        labels = np.arange(5000) % 10
-        X = rng.poisson(rng.gamma(2.0, 20.0, (10, d))[labels]).astype(float)
-        ours = mw.Poisson(shape=1).resolve(X)
+    for d, X, labels, ours in _clusters_of_counts():
         own = mw.conjugate_family(
             d,
             accumulate,
