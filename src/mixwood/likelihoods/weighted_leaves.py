@@ -150,6 +150,8 @@ class WeightedLeaves:
                 "cannot learn all that it does; give it numbers, such as "
                 "mw.NegativeBinomial(size=5), or sample the rows themselves"
             )
+        if self.members is not None:
+            self._freeze_members(self.members)
         object.__setattr__(self, "sizes", _frozen_sizes(self.sizes))
         if self.apart is not None:
             object.__setattr__(self, "apart", _frozen(self.apart, np.bool_))
@@ -161,6 +163,15 @@ class WeightedLeaves:
                 raise ValueError(f"{name} must be {self.n_leaves} finite numbers, one per leaf")
             object.__setattr__(self, name, values)
         self._freeze_statistics()
+
+    def _freeze_members(self, members: Members) -> None:
+        """Check them, and make them read-only and contiguous: the core keeps where they are."""
+        leaf_of_row = _frozen(members.leaf_of_row, np.int32)
+        weights = _frozen(members.weights, np.float64)
+        n = -1 if self.rows is None else self.rows.shape[0]
+        if leaf_of_row.shape != (n,) or weights.shape != (n,):
+            raise ValueError("members must have a leaf and a weight for each of rows")
+        object.__setattr__(self, "members", Members(leaf_of_row, weights))
 
     def _freeze_statistics(self) -> None:
         """Check the statistics, and make them read-only."""

@@ -152,3 +152,5 @@ def test_weighted_rows_are_stored_and_resumed(known, tmp_path):
     np.testing.assert_array_equal(resumed.labels, expected.labels)
     np.testing.assert_array_equal(resumed.log_joint, expected.log_joint)
     np.testing.assert_array_equal(resumed.base["size"], expected.base["size"])
+    loaded = mw.load(tmp_path / "run")
+    np.testing.assert_allclose(loaded.log_density(COUNTS[:4]), expected.log_density(COUNTS[:4]))
