@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    base_cost,
     buckets,
     custom_family,
     estimates,
@@ -34,6 +35,7 @@ def main(names: list[str]) -> None:
         *buckets.BENCHMARKS,
         *paper_tree.BENCHMARKS,
         *tree_sampler.BENCHMARKS,
+        *base_cost.BENCHMARKS,
         *storage.BENCHMARKS,
         *prediction.BENCHMARKS,
         *holes.BENCHMARKS,

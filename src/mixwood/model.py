@@ -20,7 +20,8 @@ class Mixture:
     ----------
     likelihood : Likelihood or "auto"
         The distribution of each cluster. By default Gaussian, with full, diagonal or round
-        covariances, whichever predicts the rows best in a short pilot: `AutoGaussian`.
+        covariances, whichever predicts the rows best in a short pilot, or with heavy tails
+        where these clearly predict better: `AutoGaussian`.
     prior : Prior
         The law of the partition, `NGGP()` by default.
 

@@ -14,6 +14,7 @@ from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
 from mixwood.likelihoods.gaussian import Gaussian
 from mixwood.likelihoods.missing import has_missing
 from mixwood.likelihoods.spherical_gaussian import SphericalGaussian
+from mixwood.likelihoods.student_t import StudentT
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -24,6 +25,9 @@ __all__ = ["AutoGaussian"]
 MOST_FULL = 100
 #: Beyond this many, nothing is tried: a pilot would take longer than a run should wait.
 MOST_TRIED = 500
+#: Beyond this many rows heavy tails are not tried: each draw keeps a scale for each row, and with
+#: so many rows Gaussian clusters describe tails themselves.
+MOST_ROWS_WITH_TAILS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +36,10 @@ class AutoGaussian(Likelihood):
 
     The default of `mixwood.Mixture`. `mixwood.sample` tries the three in short pilot chains,
     compares how well they predict rows that they have not seen, and runs the best:
-    ``post.resolved`` says which, ``post.settings["structure"]`` why. Where nothing is tried (trees,
-    streams, simulation) covariances are full, or diagonal with more columns than rows for them.
+    ``post.resolved`` says which, ``post.settings["structure"]`` why. Where covariances are full,
+    heavy tails (`StudentT`) are tried, too, and taken if they clearly predict better. Where nothing
+    is tried (trees, streams, simulation) covariances are full, or diagonal with more columns than
+    rows for them.
 
     Examples
     --------
@@ -76,9 +82,17 @@ class AutoGaussian(Likelihood):
             few.append(SphericalGaussian().resolve(X))
         return few if full is None else [full, *few]
 
+    def with_heavy_tails(self, chosen: Likelihood, X: Data) -> Likelihood | None:
+        """Return t clusters in place of Gaussian ones with full covariances."""
+        assert isinstance(X, np.ndarray)
+        many = len(X) > MOST_ROWS_WITH_TAILS
+        if many or not isinstance(chosen, Gaussian) or has_missing(X):
+            return None
+        return StudentT().resolve(X)
+
     def stands_for(self, other: Likelihood) -> bool:
-        """Tell whether it is one of the three."""
-        return isinstance(other, (Gaussian, DiagonalGaussian, SphericalGaussian))
+        """Tell whether it is one of the three, or has heavy tails."""
+        return isinstance(other, (Gaussian, DiagonalGaussian, SphericalGaussian, StudentT))
 
     def resolve(self, X: Data) -> Likelihood:  # type: ignore[override]
         """Return the one that is taken untried."""

@@ -189,6 +189,10 @@ class Likelihood(MayLearn, MayDrawForRows, MayDescribeClusters, Settable, ABC):
         """Return the likelihoods, explicit, that come into question for checked `X`."""
         return [self.resolve(X)]
 
+    def with_heavy_tails(self, chosen: Likelihood, X: Data) -> Likelihood | None:
+        """Return the `chosen` candidate with heavy tails, explicit; None if that is not tried."""
+        return None
+
     def stands_for(self, other: Likelihood) -> bool:
         """Tell whether `other` may be what this one, resolved, has come to."""
         return type(other) is type(self)

@@ -36,7 +36,8 @@ from mixwood.sampling.initial_partition import checked_init
 from mixwood.sampling.interruptible import interruptibly
 from mixwood.sampling.progress import say
 from mixwood.sampling.stored import begin, warn_or_refuse
-from mixwood.sampling.structure import best_structure
+from mixwood.sampling.structure import Structure, best_structure
+from mixwood.sampling.tails import with_tails_if_heavy
 from mixwood.sampling.until_agree import checked_until, run_until_agree
 from mixwood.store.folders import check_destination
 
@@ -167,6 +168,7 @@ def sample(
             model,
             X,
             decided["seed"],
+            sampler=decided["sampler"],
             in_leaves=known is not None or weights is not None,
             shown=progress,
             until=deadline,
@@ -238,6 +240,7 @@ def _fitted(
     X: Any,
     seed: np.random.SeedSequence,
     *,
+    sampler: Sampler,
     in_leaves: bool,
     shown: bool,
     until: float | None,
@@ -245,7 +248,8 @@ def _fitted(
     """Return the likelihood, explicit, the data, and why it is this one if others were tried.
 
     Where rows will be `in_leaves`, which keep sums alone, those that would draw missing entries
-    are not tried if there are others.
+    are not tried if there are others, nor are heavy tails, which draw scales of rows. These must
+    also be what the `sampler` can draw.
     """
     if not model.likelihood.is_open or isinstance(X, WeightedLeaves):
         return *read_data(model.likelihood, X), None
@@ -254,8 +258,15 @@ def _fitted(
     if in_leaves:
         drawing_none = [one for one in candidates if not len(one.missing_entries(data)[0])]
         candidates = drawing_none or candidates
+    draws_scales = not in_leaves and sampler.why_no_latent(data.shape[0]) is None
+
+    def choose(tried: list[Likelihood]) -> Structure:
+        best = best_structure(model, tried, data, seed)
+        heavier = located.with_heavy_tails(best.likelihood, data) if draws_scales else None
+        return best if heavier is None else with_tails_if_heavy(model, best, heavier, data, seed)
+
     chosen = interruptibly(
-        lambda tried: best_structure(model, tried, data, seed),
+        choose,
         [candidates],
         1,
         what="choosing the structure of clusters",

@@ -26,10 +26,22 @@ from mixwood.sampling.starting_point import PILOT_ROWS, best_start, for_part
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from mixwood import _core
     from mixwood._support.types import Data, FloatArray, IntArray
 
-__all__ = ["Structure", "best_structure"]
+__all__ = [
+    "Pilot",
+    "Structure",
+    "best_structure",
+    "first_pilot",
+    "has_rows_to_compare",
+    "parts",
+    "pilot",
+    "pilot_seed",
+    "share_fitted",
+]
 
 #: How many iterations of a pilot are let go, and how many count.
 WARMUP, DRAWS = 20, 20
@@ -44,11 +56,20 @@ CLEARLY, PER_COLUMN = 0.04, 0.02
 FOLDS, BEHIND = 5, 3.0
 
 
+class Pilot(NamedTuple):
+    """What a pilot found: the log density of each new row; partition and base at its end."""
+
+    log_densities: FloatArray
+    labels: NDArray[np.int32]
+    base: FloatArray
+
+
 class Structure(NamedTuple):
-    """The likelihood that was taken, and why, in a line."""
+    """The likelihood that was taken, why, in a line, and what its pilots found, part by part."""
 
     likelihood: Likelihood
     reason: str
+    pilots: Sequence[Pilot] = ()
 
 
 def best_structure(
@@ -67,36 +88,48 @@ def best_structure(
     seed : SeedSequence
         That of the run.
     """
-    few = int(X.shape[0]) < 2 * FOLDS
-    if len(candidates) == 1 or few:
+    if len(candidates) == 1 or not has_rows_to_compare(int(X.shape[0])):
         why = "there is nothing to choose" if len(candidates) == 1 else "too few rows to compare"
         return Structure(candidates[0], f"{candidates[0].in_words}: {why}")
-    own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2**32 - 1))
+    own = pilot_seed(seed)
     n, columns = (int(extent) for extent in X.shape)
-    handicap = CLEARLY + PER_COLUMN * columns * (1 - _share_fitted(n))
+    handicap = CLEARLY + PER_COLUMN * columns * (1 - share_fitted(n))
     contest = _Contest(handicap * np.array([float(one.tied_to_columns) for one in candidates]))
-    for fitted, others in _parts(n, np.random.default_rng(own)):
+    pilots: list[list[Pilot]] = [[] for _ in candidates]
+    for fitted, others in parts(n, own):
         rows, new = X[fitted], X[others]
         for k in contest.left:
             there = for_part(replace(model, likelihood=candidates[k]), rows, n)
-            contest.scores[k].append(_log_predictions(there, rows, new, own))
+            pilots[k].append(first_pilot(there, rows, new, own))
+            contest.scores[k].append(pilots[k][-1].log_densities)
         if contest.is_decided(precise=handicap / 2):
             break
-    words = [one.in_words for one in candidates]
-    return Structure(candidates[contest.best()], contest.in_words(words))
+    words, best = [one.in_words for one in candidates], contest.best()
+    return Structure(candidates[best], contest.in_words(words), pilots[best])
+
+
+def pilot_seed(seed: np.random.SeedSequence) -> np.random.SeedSequence:
+    """Return the stream of pilots, apart from those of the chains."""
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2**32 - 1))
+
+
+def has_rows_to_compare(n: int) -> bool:
+    """Tell whether there are rows enough to predict some from others."""
+    return n >= 2 * FOLDS
 
 
 def _has_rows_to_spare(n: int) -> bool:
     return n >= PILOT_ROWS + PILOT_ROWS // 4
 
 
-def _share_fitted(n: int) -> float:
+def share_fitted(n: int) -> float:
+    """Return which share of `n` rows a pilot sees."""
     return PILOT_ROWS / n if _has_rows_to_spare(n) else 1 - 1 / FOLDS
 
 
-def _parts(n: int, rng: np.random.Generator) -> Iterator[tuple[IntArray, IntArray]]:
+def parts(n: int, seed: np.random.SeedSequence) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield which rows are fitted, and which are predicted."""
-    order = rng.permutation(n)
+    order = np.random.default_rng(seed).permutation(n)
     if _has_rows_to_spare(n):
         yield np.sort(order[:PILOT_ROWS]), np.sort(order[PILOT_ROWS : 2 * PILOT_ROWS])
         return
@@ -155,20 +188,30 @@ class _Contest:
         return float(np.concatenate(self.scores[self.best()][:parts]).mean()) - self.mean(k)
 
 
-def _log_predictions(
-    explicit: Mixture, X: Data, new: Data, seed: np.random.SeedSequence
-) -> FloatArray:
-    """Return the log density of each new row given the rows that a pilot sees."""
+def first_pilot(explicit: Mixture, X: Data, new: Data, seed: np.random.SeedSequence) -> Pilot:
+    """Return what a pilot over `X` says of new rows, from the best start that others find."""
+    start = best_start(explicit, X, bind_family(explicit, X), seed)
+    return pilot(explicit, X, new, start.labels, start.family.base, seed)
+
+
+def pilot(
+    explicit: Mixture,
+    X: Data,
+    new: Data,
+    labels: NDArray[np.int32],
+    base: FloatArray,
+    seed: np.random.SeedSequence,
+) -> Pilot:
+    """Return what a pilot over `X` says of new rows, from a partition and a base measure."""
     family, new_family = bind_family(explicit, X), bind_family(explicit, new)
-    start = best_start(explicit, X, family, seed)
-    stream = np.random.PCG64(seed)
-    chain = make_chain(explicit, X, start.labels, stream, Gibbs(), start.family)
+    chain = make_chain(explicit, X, labels, np.random.PCG64(seed), Gibbs(), family.at(base))
     chain.iterate(WARMUP)
     total = np.full(new_family.n_rows, -np.inf)
     for _ in range(DRAWS):
         chain.iterate()
         np.logaddexp(total, _log_prediction(explicit, chain, family, new_family), out=total)
-    return np.asarray(explicit.likelihood.row_constants(new) + total - np.log(DRAWS))
+    log_densities = explicit.likelihood.row_constants(new) + total - np.log(DRAWS)
+    return Pilot(np.asarray(log_densities), chain.state()["labels"], chain.base)
 
 
 def _log_prediction(
