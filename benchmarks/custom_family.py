@@ -36,10 +36,21 @@ def log_predictive(x, n, statistic, parameters):
     return total
 
 
-def _seconds(likelihood, X, labels, repeats=5):
-    """Return the least CPU time of a Gibbs sweep."""
+def draw_parameters(n, statistic, parameters, rng):
+    return rng.standard_gamma(parameters[0] + statistic) / (parameters[1:] + n)
+
+
+def log_density(x, drawn, parameters):  # noqa: ARG001
+    total = 0.0
+    for j in range(x.shape[0]):
+        total += x[j] * log(drawn[j]) - drawn[j]
+    return total
+
+
+def _seconds(likelihood, X, labels, sampler=None, repeats=5):
+    """Return the least CPU time of an iteration, by default a Gibbs sweep."""
     model = mw.Mixture(likelihood, mw.DirichletProcess(alpha=1.0))
-    chain = make_chain(model, X, labels.astype(np.int32), np.random.PCG64(1), mw.Gibbs())
+    chain = make_chain(model, X, labels.astype(np.int32), np.random.PCG64(1), sampler or mw.Gibbs())
     times = []
     for _ in range(repeats):
         began = time.process_time()
@@ -48,14 +59,19 @@ def _seconds(likelihood, X, labels, repeats=5):
     return min(times)
 
 
-def user_family_sweep() -> dict[str, Measurement]:
-    """One Gibbs sweep of 5,000 rows, 10 clusters: a user's Poisson against the built-in one."""
-    results: dict[str, Measurement] = {}
+def _clusters_of_counts():
+    """Yield how many columns, 5,000 rows of 10 clusters of counts, their labels and our Poisson."""
     rng = np.random.default_rng(0)
     for d in (1, 8):
         labels = np.arange(5000) % 10
         X = rng.poisson(rng.gamma(2.0, 20.0, (10, d))[labels]).astype(float)
-        ours = mw.Poisson(shape=1).resolve(X)
+        yield d, X, labels, mw.Poisson(shape=1).resolve(X)
+
+
+def user_family_sweep() -> dict[str, Measurement]:
+    """One Gibbs sweep of 5,000 rows, 10 clusters: a user's Poisson against the built-in one."""
+    results: dict[str, Measurement] = {}
+    for d, X, labels, ours in _clusters_of_counts():
         parameters = [ours.shape, *ours.rate]
         own = mw.conjugate_family(d, accumulate, log_marginal, parameters=parameters)
         faster = mw.conjugate_family(
@@ -67,6 +83,26 @@ def user_family_sweep() -> dict[str, Measurement]:
             "times_built_in_with_log_predictive": _seconds(faster.resolve(X), X, labels) / built_in,
         }
         results[f"user family, d = {d}"] = {"built_in_ms": 1e3 * built_in, **ratios}
+    return results
+
+
+def user_family_slice() -> dict[str, Measurement]:
+    """The same by `Slice`, which calls the user's Python for each cluster."""
+    results: dict[str, Measurement] = {}
+    for d, X, labels, ours in _clusters_of_counts():
+        own = mw.conjugate_family(
+            d,
+            accumulate,
+            log_marginal,
+            parameters=[ours.shape, *ours.rate],
+            draw_parameters=draw_parameters,
+            log_density=log_density,
+        )
+        built_in = _seconds(ours, X, labels, mw.Slice())
+        results[f"user family by Slice, d = {d}"] = {
+            "built_in_ms": 1e3 * built_in,
+            "times_built_in": _seconds(own.resolve(X), X, labels, mw.Slice()) / built_in,
+        }
     return results
 
 
@@ -87,4 +123,4 @@ def product_sweep() -> dict[str, Measurement]:
     }
 
 
-BENCHMARKS = (user_family_sweep, product_sweep)
+BENCHMARKS = (user_family_sweep, user_family_slice, product_sweep)

@@ -101,7 +101,7 @@ LeafSums leaf_sums(std::size_t leaves, const Input<double, 1>& sizes,
               weights.size() == leaves && (!marks || marks->size() == leaves) &&
               (!rows || rows->size() == leaves),
           "sizes, log_apart, weights, marks and rows must have one entry per leaf");
-  LeafSums sums{as_span(sizes), as_span(log_apart), as_span(weights), {}, {}};
+  LeafSums sums{as_span(sizes), as_span(log_apart), as_span(weights), {}, {}, {}, {}};
   if (marks) sums.marks = as_span(*marks);
   if (rows) sums.rows = as_span(*rows);
   for (const std::uint8_t mark : sums.marks) require(mark <= 1, "marks must be 0 or 1");
@@ -208,13 +208,23 @@ void bind_families(nb::module_& m) {
           "leaves",
           [](const AnyFamily& f, Input<double, 2> statistics, Statistic sizes, Statistic log_apart,
              Statistic weights, std::optional<Input<std::uint8_t, 1>> marks,
-             std::optional<Input<std::int32_t, 1>> rows) {
+             std::optional<Input<std::int32_t, 1>> rows,
+             std::optional<Input<std::int32_t, 1>> leaf_of_row,
+             std::optional<Statistic> row_weights) {
             require(statistics.shape(1) == static_cast<std::size_t>(f.statistic_size()),
                     "statistics must have the family's statistic_size columns");
             if (f.erased().is_weighted() || f.erased().is_sparse())
               throw nb::type_error("this family cannot have leaves of plain statistics");
-            const LeafSums sums =
-                leaf_sums(statistics.shape(0), sizes, log_apart, weights, marks, rows);
+            LeafSums sums = leaf_sums(statistics.shape(0), sizes, log_apart, weights, marks, rows);
+            const auto n = static_cast<std::size_t>(f.n_rows());
+            require(leaf_of_row.has_value() == row_weights.has_value() &&
+                        (!leaf_of_row || (leaf_of_row->size() == n && row_weights->size() == n)),
+                    "leaf_of_row and row_weights must have one entry per row of the family");
+            if (leaf_of_row) sums.leaf_of_row = as_span(*leaf_of_row);
+            if (row_weights) sums.row_weights = as_span(*row_weights);
+            for (const std::int32_t leaf : sums.leaf_of_row)
+              require(leaf < static_cast<std::int64_t>(sums.sizes.size()),
+                      "leaf_of_row must name leaves, or be negative");
             for (std::size_t leaf = 0; leaf < sums.rows.size(); ++leaf)
               require(
                   sums.rows[leaf] < f.n_rows() && (sums.rows[leaf] < 0 || sums.sizes[leaf] == 1),
@@ -224,12 +234,15 @@ void bind_families(nb::module_& m) {
           },
           nb::arg("statistics"), nb::arg("sizes"), nb::arg("log_apart"), nb::arg("weights"),
           nb::arg("marks").none() = nb::none(), nb::arg("rows").none() = nb::none(),
+          nb::arg("leaf_of_row").none() = nb::none(), nb::arg("row_weights").none() = nb::none(),
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
           nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(), nb::keep_alive<0, 6>(),
-          nb::keep_alive<0, 7>(),
+          nb::keep_alive<0, 7>(), nb::keep_alive<0, 8>(), nb::keep_alive<0, 9>(),
           "The family of weighted leaves, each given by its statistic and sums; no two leaves "
           "with a mark of 1 are ever in one cluster. rows: which row of this family a leaf is, "
-          "-1 where it is none or counts as more than one.")
+          "-1 where it is none or counts as more than one. leaf_of_row and row_weights, where "
+          "something is learned from the rows of this family themselves: the leaf of each, -1 for "
+          "none, and what it counts as.")
       .def(
           "cluster_statistics", &statistics_by_label, nb::arg("labels"),
           "The statistics of clusters 0 to K-1, one per row; rows of negative labels are left out.")

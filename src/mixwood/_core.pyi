@@ -90,9 +90,9 @@ class Family:
         log P(x_i) of every row, row constants left out; of what is known of it where entries are missing.
         """
 
-    def leaves(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Family:
+    def leaves(self, statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_apart: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, leaf_of_row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Family:
         """
-        The family of weighted leaves, each given by its statistic and sums; no two leaves with a mark of 1 are ever in one cluster. rows: which row of this family a leaf is, -1 where it is none or counts as more than one.
+        The family of weighted leaves, each given by its statistic and sums; no two leaves with a mark of 1 are ever in one cluster. rows: which row of this family a leaf is, -1 where it is none or counts as more than one. leaf_of_row and row_weights, where something is learned from the rows of this family themselves: the leaf of each, -1 for none, and what it counts as.
         """
 
     def cluster_statistics(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
@@ -181,9 +181,9 @@ def product(families: tuple[Family, ...], places: tuple[Annotated[NDArray[numpy.
     Families side by side, independent given the cluster. places[p][row]: the part's own number of a row, below 0 where the part has nothing for it.
     """
 
-def custom(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], parameters: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_marginal: int, log_predictive: int, name: str, owner: object, laws: Sequence[tuple[str, float, float, float, float]] = []) -> Family:
+def custom(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], parameters: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_marginal: int, log_predictive: int, name: str, owner: object, laws: Sequence[tuple[str, float, float, float, float]] = [], draw: object | None = None, log_density: int = 0) -> Family:
     """
-    A user's family, by the addresses of compiled functions (log_predictive: 0 for none) that `owner` keeps.
+    A user's family, by the addresses of compiled functions (0 for none) that `owner` keeps, and a function that draws the parameters of a cluster: draw(n, statistic, parameters, capsule of numpy's bit generator), a list of numbers.
     """
 
 def update_parameters(prior: str, alpha: tuple[float, float] | None, sigma: tuple[float, float] | None, theta: tuple[float, float] | None, values: Sequence[float], sizes: Sequence[float], bit_generator: object, gamma: tuple[str, float, float, float, float] | None = None) -> list[float]:

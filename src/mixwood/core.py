@@ -114,10 +114,11 @@ def bind_family(
             f"got {sampler}, which moves single rows"
         )
     if sampler is not None and sampler.draws_parameters and not family.has_atoms:
+        why_not = model.likelihood.why_no_atoms or "has no atom sampler"
         raise TypeError(
             "sampler Slice() draws the parameters of the clusters, and the likelihood "
-            f"{type(model.likelihood).__name__} cannot: it has no atom sampler. Use one of the "
-            "marginal samplers, for example mw.Gibbs()"
+            f"{type(model.likelihood).__name__} cannot: it {why_not}. Use one of the marginal "
+            "samplers, for example mw.Gibbs()"
         )
     if sampler is not None and family.latent_size > 0:
         reason, draws = sampler.why_no_latent(family.n_rows), model.likelihood.why_no_leaves

@@ -102,11 +102,12 @@ def test_of_every_kind(case, sampler, seed):
 
 
 @pytest.mark.parametrize("sampler", ["gibbs", "tree"])
-@pytest.mark.parametrize("case", ["gaussian", "poisson"])
+@pytest.mark.parametrize("case", ["gaussian", "poisson", "negative-binomial"])
 def test_with_a_learned_base(case, sampler, seed):
     likelihood, X = LEARNED[case]
     model = mw.Mixture(likelihood, PRIORS["dp-random"])
-    result = fit_of_known(model, X, [0, 1, -1, 0, -1], SAMPLERS[sampler], 2500, seed)
+    known = [0, 1, -1, 0, -1][: len(X)]
+    result = fit_of_known(model, X, known, SAMPLERS[sampler], 2500, seed)
     assert result.passed(), result
 
 
@@ -272,21 +273,43 @@ def test_a_wrong_indicator_fails(run_twin, seed):
 # --- weights
 
 
+def fit_of_weights(model, X, weights, sampler, replicates, seed, *, spoil=None):
+    rng = np.random.default_rng(seed)
+    leaf_of_row = np.repeat(np.arange(len(weights)), weights)
+    leaves = weighted_rows(model.likelihood, X, np.asarray(weights, dtype=float))
+    if spoil is not None:
+        leaves = spoil(leaves)
+    blocks = [np.flatnonzero(leaf_of_row == k) for k in range(len(weights)) if weights[k] > 1]
+    run = run_over(model, leaves, leaf_of_row, SAMPLERS[sampler], 3, rng)
+    return goodness_of_fit(
+        model, X[leaf_of_row], replicates=replicates, seed=rng, blocks=blocks, run=run
+    )
+
+
 @pytest.mark.parametrize("sampler", ["gibbs", "tree"])
 @pytest.mark.parametrize("case", ["gaussian", "multinomial", "categorical", "poisson", "product"])
 def test_weights_are_duplicates_that_stay_together(case, sampler, seed):
-    rng = np.random.default_rng(seed)
     likelihood, X = CASES[case]
     model, X = explicit(mw.Mixture(likelihood, PRIORS["nggp"]), X)
-    X, weights = X[:4], np.array([3, 1, 2, 1])
-    leaf_of_row = np.repeat(np.arange(4), weights)
-    leaves = weighted_rows(model.likelihood, X, weights.astype(float))
-    blocks = [np.flatnonzero(leaf_of_row == k) for k in range(4) if weights[k] > 1]
-    run = run_over(model, leaves, leaf_of_row, SAMPLERS[sampler], 3, rng)
-    result = goodness_of_fit(
-        model, X[leaf_of_row], replicates=5000, seed=rng, blocks=blocks, run=run
-    )
+    result = fit_of_weights(model, X[:4], [3, 1, 2, 1], sampler, 5000, seed)
     assert result.passed(), result
+
+
+def rows_counted_once(leaves):
+    """Sizes are learned from each row as if it weighed 1."""
+    members = leaves.members
+    return replace(leaves, members=members._replace(weights=np.ones(len(members.weights))))
+
+
+@pytest.mark.parametrize("spoil", [None, rows_counted_once])
+@pytest.mark.parametrize("sampler", ["gibbs", "tree"])
+def test_sizes_are_learned_from_weighted_rows(sampler, spoil, seed):
+    """What sums over rows do not tell: the rows themselves, as often as they count."""
+    counts = np.array([[0.0], [9.0], [1.0], [30.0]])
+    likelihood = mw.NegativeBinomial(size=mw.hyper.LogNormal(1, 1), shape=1.0, mean=5.0)
+    model, X = explicit(mw.Mixture(likelihood, PRIORS["nggp"]), counts)
+    result = fit_of_weights(model, X, [3, 1, 2, 1], sampler, 4000, seed, spoil=spoil)
+    assert result.passed() is (spoil is None), result
 
 
 def weighted_statistic(family, row, weight):

@@ -99,10 +99,27 @@ def test_same_draws_of_a_family_of_ones_own(assert_same_draws, seed):
         return a * log(b) - lgamma(a) + lgamma(a + n) - (a + n) * log(b + statistic[0])
 
     learned = {"shape": LOGNORMAL(2, 1), "share": mw.hyper.Beta(2, 3)}
-    family = mw.conjugate_family(1, accumulate, log_marginal, parameters=learned, columns=1)
+
+    def draw_parameters(n, statistic, parameters, rng):
+        a, b = parameters[0], parameters[1] / (1 - parameters[1])
+        return rng.gamma(a + n, 1 / (b + statistic[0]))
+
+    def log_density(x, drawn, parameters):
+        return log(drawn[0]) - drawn[0] * x[0]
+
+    family = mw.conjugate_family(
+        1,
+        accumulate,
+        log_marginal,
+        parameters=learned,
+        columns=1,
+        draw_parameters=draw_parameters,
+        log_density=log_density,
+    )
     X = np.random.default_rng(seed).exponential(size=(18, 1))
-    chains = both_chains(family, X, mw.NGGP(), seed, np.arange(18) // 4)
-    assert_same_draws(*chains, 12)
+    for sampler in (mw.Gibbs(), mw.Slice()):
+        chains = both_chains(family, X, mw.NGGP(), seed, np.arange(18) // 4, sampler)
+        assert_same_draws(*chains, 12)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 8, 17])

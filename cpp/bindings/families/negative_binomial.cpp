@@ -1,9 +1,6 @@
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
+#include "mixwood/family/negative_binomial.hpp"
 
-#include "bindings/bound_family.hpp"
-#include "mixwood/family/negative_binomial_atoms.hpp"
+#include "bindings/bound_columns.hpp"
 
 namespace mixwood::bindings {
 
@@ -16,20 +13,11 @@ void bind_negative_binomial(nb::module_& m) {
         const std::size_t d = rows.shape(1);
         require(sizes.size() == d && shapes.size() == d && means.size() == d,
                 "sizes, shapes and means must have one entry per column");
-        require(!exposures || exposures->size() == rows.shape(0),
-                "exposures must have one entry per row");
-        const auto copied = [](const Input<double, 1>& values) {
-          const auto span = as_span(values);
-          return std::vector<double>(span.begin(), span.end());
-        };
-        const auto law_of = [](const std::optional<Law>& law) {
-          return law ? hyperprior(*law) : Hyperprior{};
-        };
-        return bound<NegativeBinomial>(
-            as_span(rows), static_cast<int>(rows.shape(0)), static_cast<int>(d),
-            NegativeBinomial::Prior{copied(sizes), copied(shapes), copied(means), law_of(size_law),
-                                    law_of(shape_law)},
-            as_span(exposures));
+        return bound_columns(
+            rows,
+            NegativeBinomialLaw(as_span(sizes), as_span(shapes), as_span(means),
+                                hyperprior_or_none(size_law), hyperprior_or_none(shape_law)),
+            exposures);
       },
       nb::arg("rows"), nb::arg("sizes"), nb::arg("shapes"), nb::arg("means"),
       nb::arg("size_law").none() = nb::none(), nb::arg("shape_law").none() = nb::none(),

@@ -1,9 +1,6 @@
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
+#include "mixwood/family/poisson.hpp"
 
-#include "bindings/bound_family.hpp"
-#include "mixwood/family/poisson_atoms.hpp"
+#include "bindings/bound_columns.hpp"
 
 namespace mixwood::bindings {
 
@@ -14,11 +11,9 @@ void bind_poisson(nb::module_& m) {
          const std::optional<Law>& law, const std::optional<Input<double, 1>>& exposures) {
         require(shapes.size() == rows.shape(1) && rates.size() == rows.shape(1),
                 "shapes and rates must have one entry per column");
-        require(!exposures || exposures->size() == rows.shape(0),
-                "exposures must have one entry per row");
-        return bound<Poisson>(as_span(rows), static_cast<int>(rows.shape(0)),
-                              static_cast<int>(rows.shape(1)), as_span(shapes), as_span(rates),
-                              tied, law ? hyperprior(*law) : Hyperprior{}, as_span(exposures));
+        return bound_columns(
+            rows, PoissonLaw(as_span(shapes), as_span(rates), tied, hyperprior_or_none(law)),
+            exposures);
       },
       nb::arg("rows"), nb::arg("shapes"), nb::arg("rates"), nb::arg("tied") = false,
       nb::arg("law").none() = nb::none(), nb::arg("exposures").none() = nb::none(),

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -19,6 +20,7 @@
 #include "mixwood/family/family.hpp"
 #include "mixwood/numerics/lazy_table.hpp"
 #include "mixwood/random/hyperprior.hpp"
+#include "mixwood/random/stream.hpp"
 
 namespace mixwood {
 
@@ -32,13 +34,25 @@ struct CustomFunctions {
                                          const double* statistic, std::int64_t size,
                                          const double* parameters, std::int64_t count,
                                          double* value);
+  using LogDensity = std::int64_t (*)(const double* x, std::int64_t width, const double* drawn,
+                                      std::int64_t size, const double* parameters,
+                                      std::int64_t count, double* value);
+  // Draws the parameters of a cluster of n rows, which may be 0; throws where it cannot.
+  using Draw =
+      std::function<std::vector<double>(double n, std::span<const double> statistic,
+                                        std::span<const double> parameters, Stream& random)>;
   LogMarginal log_marginal;
   LogPredictive log_predictive;  // null: a ratio of marginals
+  // Both or none: clusters by their parameters, and the log density of a row given these, which
+  // leaves out what log_marginal does.
+  Draw draw;
+  LogDensity log_density;
 };
 
 class Custom {
  public:
   class Clusters;
+  class Atoms;
 
   // `rows` (n x d) and `row_statistics` (n x size) are kept by the caller.
   Custom(std::span<const double> rows, int n, int d, std::span<const double> row_statistics,
@@ -163,7 +177,37 @@ class Custom {
     return checked(value, status, "log_predictive", s);
   }
 
+  bool has_atoms() const { return functions_.log_density != nullptr && functions_.draw; }
+
+  // The parameters of a cluster, by the user's function.
+  std::vector<double> draw_atom(const double* s, Stream& random) const {
+    const auto size = static_cast<std::size_t>(size_);
+    return functions_.draw(s[0], {s + 1, size}, parameters_, random);
+  }
+
+  // log f(row | drawn); minus infinity where such a cluster cannot have the row.
+  double log_density(int i, std::span<const double> drawn) const {
+    double value = 0;
+    const auto status =
+        functions_.log_density(row(i), d_, drawn.data(), static_cast<std::int64_t>(drawn.size()),
+                               parameters_.data(), count(), &value);
+    if (status == 0 && value < std::numeric_limits<double>::infinity()) return value;
+    throw std::runtime_error(
+        "log_density of the family '" + name_ + "' " +
+        (status != 0 ? "raised an exception" : "is " + std::to_string(value) + ", not a number,") +
+        " for the row " + listed(row(i), d_) + " and the parameters " +
+        listed(drawn.data(), static_cast<int>(drawn.size())));
+  }
+
  private:
+  static std::string listed(const double* values, int size) {
+    constexpr int most = 6;
+    std::string text = "[";
+    for (int e = 0; e < std::min(size, most); ++e)
+      text += (e > 0 ? ", " : "") + std::to_string(values[e]);
+    return text + (size > most ? ", ...]" : "]");
+  }
+
   double compute_alone(int i) const {
     std::vector<double> s(static_cast<std::size_t>(statistic_size()), 0.0);
     observe(s.data(), i);
@@ -181,15 +225,12 @@ class Custom {
 
   double checked(double value, std::int64_t status, const char* function, const double* s) const {
     if (status == 0 && std::isfinite(value)) return value;
-    std::string what = std::string(function) + " of the family '" + name_ + "' " +
-                       (status != 0 ? "raised an exception"
-                                    : "is " + std::to_string(value) + ", not a finite number,") +
-                       " for n = " + std::to_string(static_cast<std::int64_t>(s[0])) +
-                       " and the statistic [";
-    constexpr int most = 6;
-    for (int e = 0; e < std::min(size_, most); ++e)
-      what += (e > 0 ? ", " : "") + std::to_string(s[1 + e]);
-    throw std::runtime_error(what + (size_ > most ? ", ...]" : "]"));
+    throw std::runtime_error(std::string(function) + " of the family '" + name_ + "' " +
+                             (status != 0
+                                  ? "raised an exception"
+                                  : "is " + std::to_string(value) + ", not a finite number,") +
+                             " for n = " + std::to_string(static_cast<std::int64_t>(s[0])) +
+                             " and the statistic " + listed(s + 1, size_));
   }
 
   std::span<const double> rows_, row_statistics_;

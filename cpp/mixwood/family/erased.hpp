@@ -32,6 +32,10 @@ struct LeafSums {
   // The row of a leaf that is one row of the family and counts as one, -1 for others; empty: the
   // family has no rows of its own.
   std::span<const std::int32_t> rows;
+  // Where something is learned from the rows themselves: the leaf of each row of the family, -1 for
+  // one of none, and what the row counts as in it; else empty.
+  std::span<const std::int32_t> leaf_of_row;
+  std::span<const double> row_weights;
 };
 
 // How many rows all leaves stand for.
@@ -80,6 +84,8 @@ class ErasedFamily {
   // See RowTermFamily. Most kinds leave out nothing that is learned.
   virtual double row_term(int) const { return 0; }
   virtual double log_rows() const { return 0; }
+  // From now on rows weigh so much in what is learned from the rows themselves, if anything is.
+  virtual void weigh_rows(std::span<const double>) {}
 
   // Rows with a latent part: see LatentFamily. Most kinds have none.
   virtual int latent_size() const { return 0; }

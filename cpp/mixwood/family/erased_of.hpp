@@ -119,6 +119,9 @@ class ErasedOf final : public ErasedFamily {
 
   double row_term(int row) const override { return mixwood::row_term(*family_, row); }
   double log_rows() const override { return mixwood::log_rows(*family_); }
+  void weigh_rows(std::span<const double> weights) override {
+    if constexpr (requires { family_->weigh_rows(weights); }) family_->weigh_rows(weights);
+  }
 
   int latent_size() const override { return mixwood::latent_size(*family_); }
   int latent_size(int row) const override {

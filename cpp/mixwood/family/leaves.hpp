@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ class Leaves final : public ErasedFamily {
         statistics_(statistics) {
     const auto is_whole = [](double size) { return size == std::floor(size); };
     if (!std::all_of(sums.sizes.begin(), sums.sizes.end(), is_whole)) rows_->allow_parts();
+    weigh_rows_of(sums);
     if (rows_->base_size() > 0)
       alone_.forget(sums.sizes.size());
     else
@@ -49,6 +51,16 @@ class Leaves final : public ErasedFamily {
     alone_.forget(static_cast<std::size_t>(n_rows()));
     return moves;
   }
+
+  // A leaf's is the sum of its rows', as often as each counts.
+  double row_term(int leaf) const override {
+    double total = 0;
+    if (!first_.empty())
+      for (int k = first_[leaf]; k < first_[leaf + 1]; ++k)
+        total += sums()->row_weights[members_[k]] * rows_->row_term(members_[k]);
+    return total;
+  }
+  double log_rows() const override { return rows_->log_rows(); }
 
   const double* statistic(int leaf) const {
     return statistics_.data() + static_cast<std::size_t>(leaf) * statistic_size();
@@ -88,6 +100,25 @@ class Leaves final : public ErasedFamily {
   // The row that the leaf is, below 0 where it is none or several.
   int row_of(int leaf) const { return sums()->rows.empty() ? -1 : sums()->rows[leaf]; }
 
+  // Only the rows of leaves count; and of each leaf its rows are listed.
+  void weigh_rows_of(const LeafSums& sums) {
+    if (sums.leaf_of_row.empty()) return;
+    std::vector<double> weights(sums.row_weights.begin(), sums.row_weights.end());
+    first_.assign(sums.sizes.size() + 1, 0);
+    for (std::size_t row = 0; row < weights.size(); ++row)
+      if (sums.leaf_of_row[row] < 0)
+        weights[row] = 0;
+      else
+        ++first_[static_cast<std::size_t>(sums.leaf_of_row[row]) + 1];
+    rows_->weigh_rows(weights);
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    members_.resize(static_cast<std::size_t>(first_.back()));
+    std::vector<int> next(first_.begin(), first_.end() - 1);
+    for (std::size_t row = 0; row < weights.size(); ++row)
+      if (sums.leaf_of_row[row] >= 0)
+        members_[next[sums.leaf_of_row[row]]++] = static_cast<int>(row);
+  }
+
   double compute_alone(int leaf) const {
     const int row = row_of(leaf);
     return row >= 0 ? rows_->log_alone(row) : rows_->log_marginal(statistic(leaf));
@@ -95,6 +126,7 @@ class Leaves final : public ErasedFamily {
 
   std::shared_ptr<ErasedFamily> rows_;
   std::span<const double> statistics_;
+  std::vector<int> first_, members_;  // the rows of leaf l: members_[first_[l]] to [first_[l + 1]]
   LazyTable alone_;
 };
 

@@ -93,6 +93,14 @@ class Product {
     for (const Part& part : parts_) total += part.family->log_rows();
     return total;
   }
+  void weigh_rows(std::span<const double> weights) {
+    for (const Part& part : parts_) {
+      std::vector<double> own(static_cast<std::size_t>(part.family->n_rows()));
+      for (int row = 0; row < n_; ++row)
+        if (part.place(row) >= 0) own[part.place(row)] = weights[row];
+      part.family->weigh_rows(own);
+    }
+  }
 
   // --- rows with a latent part: the numbers of the parts, one after the other
   int latent_size() const {

@@ -70,6 +70,9 @@ class Stream {
     for (std::int64_t j = 0; j < count; ++j) std::swap(items[j], items[j + below(n - j)]);
   }
 
+  // For who draws from it by other means.
+  BitGenerator* source() const { return source_; }
+
  private:
   BitGenerator* source_;
 };

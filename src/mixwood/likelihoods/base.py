@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,11 @@ from mixwood._support.checks import shown
 from mixwood._support.params import Settable
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import column_names
+from mixwood.likelihoods.base_measure import MayLearn
+from mixwood.likelihoods.cluster_draws import Column, MayDescribeClusters, Parameters, TargetTerms
 from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.dependence import warn_of_left_out
+from mixwood.likelihoods.row_parts import MayDrawForRows
 
 if TYPE_CHECKING:
     from typing import Self
@@ -32,43 +35,33 @@ if TYPE_CHECKING:
 
 __all__ = ["Column", "Likelihood", "Parameters", "TargetTerms", "as_likelihood"]
 
-#: Of some clusters: arrays by name, the first axis that of the clusters.
-Parameters: TypeAlias = dict[str, FloatArray]
 
-
-class Column(NamedTuple):
-    """A column's name and, where its entries are codes of categories, those categories."""
-
-    name: str
-    categories: tuple[Any, ...] | None = None
-
-
-class TargetTerms(NamedTuple):
-    """The t distributions of the target of m rows in C clusters.
+class RowsOfLeaves(NamedTuple):
+    """Rows that weighted leaves stand for.
 
     Attributes
     ----------
-    degrees : array of shape (C,)
-    location, scale : array of shape (m, C)
+    rows : array or csr_array
+    row_of_leaf : int32 array of shape (m,), optional
+        Which of them a leaf is, -1 for one that is none, or counts as more than one.
+    leaf_of_row : int32 array, optional
+        The leaf of each, -1 for none; where something is learned from the rows themselves.
+    weights : array, optional
+        What each counts as in its leaf; likewise.
     """
 
-    degrees: FloatArray
-    location: FloatArray
-    scale: FloatArray
-
-
-class SingleRows(NamedTuple):
-    """Rows among weighted leaves, and which of them a leaf is, -1 for one that is none."""
-
     rows: Data
-    row_of_leaf: NDArray[np.int32]
+    row_of_leaf: NDArray[np.int32] | None = None
+    leaf_of_row: NDArray[np.int32] | None = None
+    weights: FloatArray | None = None
 
 
-class Likelihood(Settable, ABC):
+class Likelihood(MayLearn, MayDrawForRows, MayDescribeClusters, Settable, ABC):
     """The distribution of a cluster's items, with its conjugate prior integrated out.
 
     What the rest of the package has to know of a likelihood, it says itself, by the class
-    variables and methods below: nothing outside asks which class it is.
+    variables and methods here and, by subject, in the classes that it derives from: nothing outside
+    asks which class it is.
     """
 
     # --- what it reads
@@ -249,12 +242,20 @@ class Likelihood(Settable, ABC):
         log_apart: FloatArray,
         weights: FloatArray,
         marks: NDArray[np.uint8] | None = None,
-        single: SingleRows | None = None,
+        known: RowsOfLeaves | None = None,
     ) -> _core.Family:
         """Return the compiled family over weighted leaves; see `mixwood.WeightedLeaves`."""
-        rows = self.bind(self.no_rows(self.width or 0) if single is None else single.rows)
-        places = None if single is None else single.row_of_leaf
-        return rows.leaves(np.asarray(statistics), sizes, log_apart, weights, marks, places)
+        known = RowsOfLeaves(self.no_rows(self.width or 0)) if known is None else known
+        return self.bind(known.rows).leaves(
+            np.asarray(statistics),
+            sizes,
+            log_apart,
+            weights,
+            marks,
+            known.row_of_leaf,
+            known.leaf_of_row,
+            known.weights,
+        )
 
     @abstractmethod
     def row_constants(self, X: Data) -> FloatArray:
@@ -290,121 +291,6 @@ class Likelihood(Settable, ABC):
         """What to do about clusters of very many numbers, a sentence for a warning."""
         return "Use fewer columns, such as the first principal components, or those that matter"
 
-    # --- the base measure, where it is learned
-
-    @property
-    def base_size(self) -> int:
-        """How many numbers the learned base measure has, 0 if it is fixed; parameters explicit."""
-        return 0
-
-    def start_base(self) -> FloatArray:
-        """Return where a chain starts, an array of `base_size` numbers in the core's units."""
-        return np.empty(0)
-
-    def start_bases(self) -> FloatArray:
-        """Return base measures that a chain may start from, one a row: the best fit is taken."""
-        return self.start_base()[None]
-
-    def start_points(self, X: Data) -> list[FloatArray]:
-        """Return the rows of `X` as points whose distances make sense, in one way or in several.
-
-        Chains may start from groups of near ones. Empty where there are no such points.
-        """
-        return []
-
-    def over_part(self, share: float) -> Likelihood:
-        """Return this likelihood for pilots over a share of the rows.
-
-        A strong hyperprior counts as much against these as it does against all of them.
-        """
-        return self
-
-    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
-        """Return about the log volume that the posterior of the base measure has around `base`.
-
-        So that partitions are compared with the base measure integrated out, and not at its
-        best: `n` rows in this many clusters say more or less about it.
-        """
-        return 0.0
-
-    def draw_base(self, rng: np.random.Generator) -> FloatArray:
-        """Draw a base measure from its hyperprior: `base_size` numbers in the core's units."""
-        return np.empty(0)
-
-    def base_draws(self, base: FloatArray) -> Parameters:
-        """Return what is learned of base measures (..., base_size) by name, in data units."""
-        return {}
-
-    def base_width(self, base: FloatArray) -> FloatArray | None:
-        """Return the share of the variance within clusters, or None if that is not learned.
-
-        `base` has shape (..., base_size), what is returned (...).
-        """
-        return None
-
-    def base_excess(self, base: FloatArray) -> FloatArray | None:
-        """Return ``nu'``, how firmly clusters hold to one covariance; None if that is fixed.
-
-        The variances of clusters differ by about ``sqrt(2/nu')`` of the expected ones.
-        """
-        return None
-
-    # --- missing entries, where they are drawn
-
-    def missing_entries(self, X: Data) -> tuple[IntArray, IntArray]:
-        """Return the rows and columns of the entries of checked `X` that chains draw.
-
-        In the order in which the core has them; none where missing entries are not drawn.
-        """
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-
-    # --- a target
-
-    @property
-    def target_column(self) -> int | None:
-        """The number of a column that is predicted from others, or None; parameters explicit."""
-        return None
-
-    def target_terms(self, statistics: FloatArray, base: FloatArray | None, X: Data) -> TargetTerms:
-        """Return the distribution of the target of each row of checked `X` in each cluster.
-
-        `statistics` are as for `draw_parameters`: zeros are those of a new cluster.
-        """
-        raise TypeError(f"the likelihood {type(self).__name__} has no target")
-
-    # --- what rows come with
-
-    def given_columns(self, width: int) -> tuple[int, ...]:
-        """Return the columns, out of `width`, that rows come with, as a count has an exposure.
-
-        They are not drawn, and clusters say nothing about them.
-        """
-        return ()
-
-    def exposures_in(self, X: Data) -> dict[str, FloatArray]:
-        """Return the exposures of the rows of checked `X`, by what names of parameters begin with.
-
-        None where counts are of rows that were looked at equally long.
-        """
-        return {}
-
-    def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
-        """Return drawn missing entries (..., count), which the core has in units of its own."""
-        return latent
-
-    # --- rows with a latent part, missing entries or other, that chains draw
-
-    def latent_size(self, X: Data) -> int:
-        """Return how many latent numbers chains draw for the rows of checked `X`."""
-        return len(self.missing_entries(X)[0])
-
-    def row_scales(self, X: Data, latent: FloatArray) -> FloatArray | None:
-        """Return the scales of rows (..., n) among drawn latent numbers, None without any.
-
-        A row's precision is its scale times that of its cluster: far below 1 it is an outlier.
-        """
-        return None
-
     def for_new_rows(self) -> Self:
         """Return the same for rows that are not the data, of which it may know more."""
         return self
@@ -419,88 +305,12 @@ class Likelihood(Settable, ABC):
         """Why rows cannot be joined in leaves, which keep sums alone; None if they can."""
         return None
 
-    # --- draws
-
-    def draw_parameters(
-        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
-    ) -> Parameters:
-        """Draw parameters of clusters given their rows, once for each of the statistics.
-
-        Parameters
-        ----------
-        statistics : array of shape (C, statistic_size)
-            What the compiled family's ``cluster_statistics`` returns; zeros are a cluster
-            without rows, whose parameters come from the prior.
-        rng : numpy.random.Generator
-            Where the randomness comes from.
-        base : array of shape (C, base_size) or (base_size,), optional
-            The base measure of each cluster, or of all; needed where it is learned.
-
-        Returns
-        -------
-        dict of arrays
-            In the units of the data; the first axis is that of `statistics`.
-        """
-        raise self._cannot_draw()
-
-    def draw_rows(
-        self,
-        parameters: Parameters,
-        labels: IntArray,
-        rng: np.random.Generator,
-        like: Data | None = None,
-    ) -> Data:
-        """Draw a row for each label from the cluster with these parameters.
-
-        What the model does not say, such as the totals of `Multinomial`, is taken from random
-        rows of `like`; `given_columns` from row after row of it, if there are as many as labels.
-        """
-        raise self._cannot_draw()
-
-    def log_densities_with_errors(
-        self, parameters: Parameters, X: Data, errors: FloatArray
-    ) -> FloatArray:
-        """Return the log density (m, C) of rows with errors of covariances (m, d, d) in clusters.
-
-        Given the clusters' parameters; of the columns that take part.
-        """
-        raise TypeError(
-            f"errors must be None: the likelihood {type(self).__name__} has no densities of rows "
-            "with errors; mw.Gaussian() has"
-        )
-
-    def mean_rows(self, statistics: FloatArray) -> FloatArray:
-        """Return the mean of the rows of each cluster, from their statistics.
-
-        One column for each of the data's, NaN where all rows lack it; but for a column of codes
-        the share of each category, and for counts of words each word's.
-        """
-        raise TypeError(
-            f"the likelihood {type(self).__name__} does not tell the mean of rows from their "
-            "statistic, so weighted leaves have no coordinates in which they can be drawn"
-        )
-
-    def described_columns(self, names: Sequence[str]) -> dict[str, list[Column]]:
-        """Return the columns that parameters are about, by what their names begin with.
-
-        `names` are those of the data's columns, as `check` returns them.
-        """
-        return {"": self.parameter_columns([Column(name) for name in names])}
-
-    def parameter_columns(self, columns: list[Column]) -> list[Column]:
-        """Return what the parameters of a cluster are about, given the columns of the data."""
-        return columns
-
     @property
-    def draws_parameters(self) -> bool:
-        """Whether the parameters of clusters can be drawn."""
-        return True
+    def why_no_atoms(self) -> str | None:
+        """Why chains cannot draw the parameters of its clusters, as `Slice` does; None if so."""
+        return None
 
-    def _cannot_draw(self) -> TypeError:
-        return TypeError(
-            f"the likelihood {type(self).__name__} cannot draw the parameters of its clusters, "
-            "so neither rows nor summaries of parameters can be had from it"
-        )
+    # --- data drawn from it
 
     def simulate(
         self, labels: IntArray, rng: np.random.Generator, base: FloatArray | None = None

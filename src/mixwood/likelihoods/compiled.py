@@ -22,6 +22,7 @@ class CompiledFamily(NamedTuple):
     row_constants: Callable[..., None] | None  # (X, values), row by row
     log_marginal: Any  # C functions, by their `address`
     log_predictive: Any
+    log_density: Any
 
 
 def plain_function(function: Any) -> Any:
@@ -63,12 +64,13 @@ def compiled_family(
     log_marginal: Callable[..., Any],
     row_constant: Callable[..., Any] | None,
     log_predictive: Callable[..., Any] | None,
+    log_density: Callable[..., Any] | None,
 ) -> CompiledFamily:
     """Return the compiled forms of a family's functions; each is compiled once in a process.
 
     Parameters
     ----------
-    accumulate, log_marginal, row_constant, log_predictive : functions
+    accumulate, log_marginal, row_constant, log_predictive, log_density : functions
         As `mixwood.conjugate_family` takes them.
     """
     return CompiledFamily(
@@ -76,6 +78,7 @@ def compiled_family(
         None if row_constant is None else _values_over_rows(row_constant),
         _c_marginal(log_marginal),
         None if log_predictive is None else _c_predictive(log_predictive),
+        None if log_density is None else _c_density(log_density),
     )
 
 
@@ -151,3 +154,23 @@ def _c_predictive(function: Any) -> Any:
         return 0
 
     return log_predictive
+
+
+@lru_cache(maxsize=64)
+def _c_density(function: Any) -> Any:
+    numba = _numba()
+    t, carray = numba.types, numba.carray
+    density = _compiled("log_density", function, t.float64(_read(), _read(), _read()))
+    doubles = t.CPointer(t.float64)
+
+    @numba.cfunc(t.int64(doubles, t.int64, doubles, t.int64, doubles, t.int64, doubles))
+    def log_density(x, width, drawn, size, parameters, count, value):  # type: ignore[no-untyped-def]
+        try:
+            value[0] = density(
+                carray(x, (width,)), carray(drawn, (size,)), carray(parameters, (count,))
+            )
+        except Exception:
+            return 1
+        return 0
+
+    return log_density

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mixwood._support.checks import finite_number, shown, whole_number
+from mixwood._support.checks import shown, whole_number
 from mixwood._support.numbers import count
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.hyper import Beta
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Column, Likelihood, Parameters
 from mixwood.likelihoods.compiled import CompiledFamily, compiled_family, plain_function
-from mixwood.likelihoods.learned import (
-    BOUNDS,
-    Law,
-    base_of_clusters,
-    centre,
-    draw,
-    is_learned,
-    law,
-    number_or_prior,
+from mixwood.likelihoods.custom_arguments import (
+    OPTIONAL,
+    bounds_of,
+    checked_names,
+    checked_parameters,
+    coordinate,
 )
+from mixwood.likelihoods.learned import base_of_clusters, centre, draw, is_learned, law
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -48,12 +47,13 @@ def conjugate_family(
     log_predictive: Callable[..., float] | None = None,
     draw_parameters: Callable[..., Any] | None = None,
     draw_rows: Callable[..., Any] | None = None,
+    log_density: Callable[..., float] | None = None,
     parameter_names: Sequence[str] | None = None,
 ) -> CustomFamily:
     """Make a likelihood of your own, which runs in the core like those of mixwood.
 
-    `accumulate`, `log_marginal`, `row_constant` and `log_predictive` are compiled by numba
-    (install ``mixwood[numba]``), so they may use numbers, loops, ``math`` and numpy's basics.
+    `accumulate`, `log_marginal`, `row_constant`, `log_predictive` and `log_density` are compiled by
+    numba (install ``mixwood[numba]``), so they may use numbers, loops, ``math`` and numpy's basics.
     Test what you made with `mixwood.testing.check_family`.
 
     Parameters
@@ -94,13 +94,18 @@ def conjugate_family(
     draw_rows : function of (drawn, size, rng), optional
         Draws `size` rows from a cluster with the parameters that `draw_parameters` has drawn:
         an array with a row each.
+    log_density : function of (x, drawn, parameters), optional
+        The log density of a row given the parameters that `draw_parameters` has drawn, an array,
+        and those of the prior; constants of the row left out as in `log_marginal`. The two
+        together are what `mixwood.Slice` needs, which draws the parameters of every cluster.
     parameter_names : sequence of str, optional
         What the numbers that `draw_parameters` returns are called in tables.
 
     Returns
     -------
     CustomFamily
-        A likelihood for `mixwood.Mixture`. It works with every sampler but `Slice`.
+        A likelihood for `mixwood.Mixture`. It works with every sampler, with `Slice` if it has
+        `draw_parameters` and `log_density`.
 
     Examples
     --------
@@ -134,10 +139,18 @@ def conjugate_family(
         log_predictive=log_predictive,
         parameter_sampler=draw_parameters,
         row_sampler=draw_rows,
+        log_density=log_density,
         parameter_names=parameter_names,
     )
     family.compiled()  # what cannot be compiled is said here and not after the data are read
     return family
+
+
+class _Borrowed(NamedTuple):
+    """What numpy's `Generator` asks of a bit generator."""
+
+    capsule: Any
+    lock: Any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,6 +168,7 @@ class CustomFamily(Likelihood):
     log_predictive: Any = None
     parameter_sampler: Any = None
     row_sampler: Any = None
+    log_density: Any = None
     parameter_names: Any = None
 
     def __post_init__(self) -> None:
@@ -166,14 +180,14 @@ class CustomFamily(Likelihood):
         for field in ("accumulate", "log_marginal"):
             if not callable(getattr(self, field)):
                 raise TypeError(f"{field} must be a function, got {shown(getattr(self, field))}")
-        for field, argument in _OPTIONAL.items():
+        for field, argument in OPTIONAL.items():
             value = getattr(self, field)
             if value is not None and not callable(value):
                 raise TypeError(f"{argument} must be a function, got {shown(value)}")
         if not callable(self.parameters):
-            object.__setattr__(self, "parameters", _checked(self.parameters))
+            object.__setattr__(self, "parameters", checked_parameters(self.parameters))
         if self.parameter_names is not None:
-            object.__setattr__(self, "parameter_names", _names(self.parameter_names))
+            object.__setattr__(self, "parameter_names", checked_names(self.parameter_names))
 
     def __repr__(self) -> str:
         statistics = "1 statistic" if self.stat_dim == 1 else f"{self.stat_dim} statistics"
@@ -190,7 +204,7 @@ class CustomFamily(Likelihood):
         """Return the compiled functions; they are compiled once in a process."""
         return compiled_family(
             *map(plain_function, (self.accumulate, self.log_marginal)),
-            *map(plain_function, (self.row_constant, self.log_predictive)),
+            *map(plain_function, (self.row_constant, self.log_predictive, self.log_density)),
         )
 
     def check(self, X: Any, *, name: str = "X", width: int | None = None) -> FloatArray:
@@ -223,6 +237,9 @@ class CustomFamily(Likelihood):
 
         assert isinstance(X, np.ndarray)
         compiled = self.compiled()
+        more: dict[str, Any] = self._laws()
+        if self.why_no_atoms is None:
+            more |= {"draw": self._draw_for_core, "log_density": compiled.log_density.address}
         return _core.custom(
             X,
             self.row_statistics(X),
@@ -231,8 +248,53 @@ class CustomFamily(Likelihood):
             compiled.log_predictive.address if compiled.log_predictive is not None else 0,
             self.name,
             compiled,
-            **self._laws(),
+            **more,
         )
+
+    # --- clusters by their parameters
+
+    @property
+    def why_no_atoms(self) -> str | None:
+        """Which functions are lacking."""
+        given = {"draw_parameters": self.parameter_sampler, "log_density": self.log_density}
+        lacking = [name for name, function in given.items() if function is None]
+        if not lacking:
+            return None
+        return f"lacks {' and '.join(lacking)} of conjugate_family"
+
+    def drawn(
+        self, n: float, statistic: FloatArray, parameters: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Draw the parameters of one cluster by the user's function, and check what it returns."""
+        assert self.parameter_sampler is not None
+        found = np.atleast_1d(
+            np.asarray(self.parameter_sampler(n, statistic, parameters, rng), dtype=np.float64)
+        )
+        if found.ndim != 1 or np.isnan(found).any():
+            raise ValueError(
+                f"draw_parameters of the family {self.name!r} must return a number or an array of "
+                f"them, got {shown(found.tolist())}"
+            )
+        if self.parameter_names is not None and len(found) != len(self.parameter_names):
+            raise ValueError(
+                f"draw_parameters of the family {self.name!r} must return "
+                f"{count('number', len(self.parameter_names))}, one for each of parameter_names, "
+                f"got {len(found)}"
+            )
+        return found
+
+    def _draw_for_core(
+        self, n: float, statistic: FloatArray, parameters: FloatArray, capsule: Any
+    ) -> list[float]:
+        """Draw from the stream of a chain, whose capsule of numpy's bit generator is given."""
+        rng = np.random.Generator(_Borrowed(capsule, Lock()))  # type: ignore[arg-type]
+        try:
+            return [float(value) for value in self.drawn(n, statistic, parameters, rng)]
+        except Exception as error:
+            raise RuntimeError(
+                f"draw_parameters of the family {self.name!r} raised {type(error).__name__} for "
+                f"n = {n:g} and the statistic {shown(statistic.tolist())}: {error}"
+            ) from error
 
     # --- learned parameters
 
@@ -243,11 +305,11 @@ class CustomFamily(Likelihood):
             return {}
         return {name: value for name, value in self.parameters.items() if is_learned(value)}
 
-    def _laws(self) -> dict[str, list[Law]]:
+    def _laws(self) -> dict[str, Any]:
         """Return the argument that tells the core of hyperpriors, one law for each parameter."""
         if not self._learned:
             return {}
-        return {"laws": [law(value, _bounds(value)) for value in self.parameters.values()]}
+        return {"laws": [law(value, bounds_of(value)) for value in self.parameters.values()]}
 
     def values(self, base: FloatArray) -> FloatArray:
         """Return the array that `log_marginal` gets, given the learned parameters' base."""
@@ -263,12 +325,12 @@ class CustomFamily(Likelihood):
 
     def start_base(self) -> FloatArray:
         """Return where a chain starts: medians, or means of `Gamma` and `Beta`."""
-        return np.array([_on_line(prior, centre(prior)) for prior in self._learned.values()])
+        return np.array([coordinate(prior, centre(prior)) for prior in self._learned.values()])
 
     def draw_base(self, rng: np.random.Generator) -> FloatArray:
         """Draw from the hyperpriors."""
         priors = self._learned.values()
-        return np.array([_on_line(prior, draw(prior, _bounds(prior), rng)) for prior in priors])
+        return np.array([coordinate(prior, draw(prior, bounds_of(prior), rng)) for prior in priors])
 
     def base_draws(self, base: FloatArray) -> Parameters:
         """Return each learned parameter by its name."""
@@ -342,17 +404,10 @@ class CustomFamily(Likelihood):
             )
         bases = base_of_clusters(base, len(statistics), self.base_size)
         drawn = [
-            np.atleast_1d(self.parameter_sampler(s[0], s[1:], self.values(own), rng))
+            self.drawn(s[0], s[1:], self.values(own), rng)
             for s, own in zip(statistics, bases, strict=True)
         ]
-        found = np.array(drawn, dtype=np.float64)
-        if self.parameter_names is not None and found.shape[1] != len(self.parameter_names):
-            raise ValueError(
-                f"draw_parameters of the family {self.name!r} must return "
-                f"{count('number', len(self.parameter_names))}, one for each of parameter_names, "
-                f"got {found.shape[1]}"
-            )
-        return {"parameters": found}
+        return {"parameters": np.array(drawn)}
 
     @property
     def draws_parameters(self) -> bool:
@@ -388,75 +443,3 @@ class CustomFamily(Likelihood):
                 )
             X[members] = rows.reshape(len(members), self.columns)
         return X
-
-
-#: Fields that may be None, and the argument of `conjugate_family` that each is.
-_OPTIONAL = {
-    "data_check": "check",
-    "row_constant": "row_constant",
-    "log_predictive": "log_predictive",
-    "parameter_sampler": "draw_parameters",
-    "row_sampler": "draw_rows",
-}
-
-
-def _checked(parameters: Any) -> FloatArray | dict[str, Any]:
-    """Return parameters as a read-only array, or as a dict of numbers and hyperpriors by name."""
-    if not isinstance(parameters, Mapping):
-        return _numbers(parameters)
-    for name in parameters:
-        if not isinstance(name, str):
-            raise TypeError(f"parameters must have names as keys, got {shown(name)}")
-    return {name: _parameter(value, f"parameters[{name!r}]") for name, value in parameters.items()}
-
-
-def _names(names: Any) -> tuple[str, ...]:
-    """Return names of parameters, or raise."""
-    given = () if isinstance(names, str) or not isinstance(names, Sequence) else tuple(names)
-    if not given or not all(isinstance(name, str) for name in given) or len({*given}) < len(given):
-        raise ValueError(
-            "parameter_names must be different names, one for each number that draw_parameters "
-            f"returns, got {shown(names)}"
-        )
-    return given
-
-
-def _parameter(value: Any, name: str) -> Any:
-    if isinstance(value, Beta):
-        return value
-    if is_learned(value):
-        return number_or_prior(value, name)
-    try:
-        return finite_number(value, name)
-    except TypeError:
-        raise TypeError(
-            f"{name} must be a number, or a distribution of mw.hyper to learn it, "
-            f"got {shown(value)}"
-        ) from None
-
-
-def _bounds(prior: Any) -> tuple[float, float]:
-    """Return what a learned parameter is kept within."""
-    return (BOUNDS[0], 1 - BOUNDS[0]) if isinstance(prior, Beta) else BOUNDS
-
-
-def _on_line(prior: Any, value: float) -> float:
-    """Return a learned parameter as the core has it: its log, or logit where it is a share."""
-    return (
-        float(np.log(value) - np.log1p(-value)) if isinstance(prior, Beta) else float(np.log(value))
-    )
-
-
-def _numbers(parameters: Any) -> FloatArray:
-    """Return parameters as an array that cannot be written to."""
-    try:
-        array = np.array(parameters, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.array(np.nan)
-    if array.ndim != 1 or not np.all(np.isfinite(array)):
-        raise ValueError(
-            "parameters must be a sequence of finite numbers, a mapping from names to numbers and "
-            f"distributions, or a function of X that returns one, got {shown(parameters)}"
-        )
-    array.flags.writeable = False
-    return array

@@ -34,7 +34,7 @@ from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.types import Data, IntArray
 from mixwood.input.matrices import as_array
 from mixwood.likelihoods.row_weights import weighted_rows
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves
+from mixwood.likelihoods.weighted_leaves import Members, WeightedLeaves
 
 if TYPE_CHECKING:
     from mixwood.likelihoods.base import Likelihood
@@ -205,6 +205,9 @@ def collapsed(likelihood: Likelihood, X: Data | WeightedLeaves, known: IntArray)
         statistics = csr_array(members @ rows.statistics)
     else:
         statistics = rows.bind().cluster_statistics(leaf_of_row)
+    home = rows.members
+    if home is not None:
+        home = Members(leaf_of_row[home.leaf_of_row], home.weights)
     alone = None
     if not isinstance(X, WeightedLeaves):
         first = np.unique(leaf_of_row, return_index=True)[1].astype(np.int32)
@@ -217,8 +220,9 @@ def collapsed(likelihood: Likelihood, X: Data | WeightedLeaves, known: IntArray)
         summed(rows.weights),
         statistics,
         apart=apart,
-        rows=None if isinstance(X, WeightedLeaves) else X,
+        rows=rows.rows if isinstance(X, WeightedLeaves) else X,
         row_of_leaf=alone,
+        members=home,
     )
     return Collapsed(united, leaf_of_row)
 

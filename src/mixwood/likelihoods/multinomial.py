@@ -13,7 +13,7 @@ from mixwood._support.gamma_draws import dirichlet_draws
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.hyper import LogNormal
 from mixwood.input.counts import count_matrix
-from mixwood.likelihoods.base import Likelihood, Parameters, SingleRows
+from mixwood.likelihoods.base import Likelihood, Parameters, RowsOfLeaves
 from mixwood.likelihoods.learned import (
     is_learned,
     law_argument,
@@ -122,7 +122,7 @@ class Multinomial(Likelihood):
         log_apart: FloatArray,
         weights: FloatArray,
         marks: NDArray[np.uint8] | None = None,
-        single: SingleRows | None = None,
+        known: RowsOfLeaves | None = None,
     ) -> _core.Family:
         """Return the compiled family over weighted leaves, of which the word totals are given."""
         from mixwood import _core

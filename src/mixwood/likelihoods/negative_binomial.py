@@ -7,22 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixwood._support.checks import positive_number, shown
+from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood.hyper import LogNormal, draw, law
-from mixwood.input.matrices import real_array
+from mixwood.hyper import LogNormal, law
 from mixwood.likelihoods.base import Parameters
-from mixwood.likelihoods.exposure import Exposed
-from mixwood.likelihoods.learned import (
-    BOUNDS,
-    base_of_clusters,
-    is_learned,
-    log_start,
-    number_or_prior,
-    start_or_draw,
-)
-from mixwood.likelihoods.normal_wishart import vector
-from mixwood.likelihoods.poisson import SHAPE_PRIOR, column_rates
+from mixwood.likelihoods.counted_columns import SHAPE_PRIOR, CountedColumns, Learnable
+from mixwood.likelihoods.learned import BOUNDS, is_learned, number_or_prior, start_or_draw
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -35,7 +25,7 @@ SIZE_BOUNDS = (1e-6, 1e6)
 
 
 @dataclass(frozen=True, eq=False)
-class NegativeBinomial(Exposed):
+class NegativeBinomial(CountedColumns):
     """Independent columns of counts that vary more than `Poisson` counts of the same mean.
 
     Missing entries (NaN) are skipped.
@@ -78,8 +68,8 @@ class NegativeBinomial(Exposed):
     one in which the size stays as it is whatever the exposure, and the variance of rows of large
     exposure grows with the square of it.
 
-    Where the sizes are learned, all rows have to be at hand: weighted leaves, ``weights=`` and
-    ``known=`` need a number.
+    Where the sizes are learned, all rows have to be at hand, since their sums do not tell the last
+    factor: leaves of streams need a number. A row of weight ``w`` has that factor ``w`` times.
 
     Examples
     --------
@@ -91,6 +81,7 @@ class NegativeBinomial(Exposed):
     shape: Any = SHAPE_PRIOR
     mean: Any = None
     exposure: Any = None
+    learnable = (Learnable("size", SIZE_BOUNDS), Learnable("shape", BOUNDS))
 
     def __post_init__(self) -> None:
         size = number_or_prior(self.size, "size", SIZE_BOUNDS)
@@ -102,20 +93,13 @@ class NegativeBinomial(Exposed):
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "shape", number_or_prior(self.shape, "shape"))
         self._check_exposure()
-        if self.mean is None:
-            return
-        if real_array(self.mean, "mean").ndim == 0:
-            object.__setattr__(self, "mean", positive_number(self.mean, "mean"))
-        else:
-            mean = vector(self.mean, "mean")
-            if np.any(mean <= 0):
-                raise ValueError(f"mean must be positive, got {shown(self.mean)}")
-            object.__setattr__(self, "mean", mean)
+        if self.mean is not None:
+            self._check_positive("mean")
 
     @property
-    def width(self) -> int | None:
-        """How many columns the parameters are for, the exposures included; None while open."""
-        return self._width(len(self.mean) if isinstance(self.mean, np.ndarray) else None)
+    def _columns(self) -> int | None:
+        """How many columns of counts the parameters are for, or None while open."""
+        return len(self.mean) if isinstance(self.mean, np.ndarray) else None
 
     @property
     def learns_from_rows(self) -> bool:
@@ -124,9 +108,8 @@ class NegativeBinomial(Exposed):
 
     def resolve(self, X: Data) -> NegativeBinomial:
         """Return a copy with a mean for each column."""
-        counts, exposures = self._split(X)
-        mean = column_rates(counts, exposures) if self.mean is None else self.mean
-        mean = np.broadcast_to(mean, counts.shape[1])
+        mean = self._means(X) if self.mean is None else self.mean
+        mean = np.broadcast_to(mean, self._counted(int(X.shape[1])))
         return replace(self, mean=mean, **self._explicit_exposure(X))
 
     def resolve_standard(self, width: int) -> NegativeBinomial:
@@ -161,62 +144,16 @@ class NegativeBinomial(Exposed):
         terms = gammaln(counts + sizes) - gammaln(sizes) - gammaln(counts + 1.0)
         return np.asarray(np.nansum(terms, axis=1))
 
-    @property
-    def statistic_size(self) -> int:
-        """For each column of counts the sum of the exposures, and of the counts."""
-        return 2 * len(self.mean)
-
-    # --- the base measure: logs of the sizes, then of the shapes, those that are learned
-
-    @property
-    def _laws(self) -> list[tuple[str, Any, Any]]:
-        """The name, the hyperprior and the bounds of what is learned."""
-        both = [("size", self.size, SIZE_BOUNDS), ("shape", self.shape, BOUNDS)]
-        return [one for one in both if is_learned(one[1])]
-
-    @property
-    def base_size(self) -> int:
-        """The logs of each column's `size` and `shape`, as far as they are learned."""
-        return len(self._laws) * (len(self.mean) if self.mean is not None else 0)
-
-    def start_base(self) -> FloatArray:
-        """Return where a chain starts: the medians of the hyperpriors."""
-        starts = [log_start(prior, len(self.mean)) for _, prior, _ in self._laws]
-        return np.concatenate([np.empty(0), *starts])
-
-    def draw_base(self, rng: np.random.Generator) -> FloatArray:
-        """Draw from the hyperpriors."""
-        d = len(self.mean)
-        draws = [np.log(draw(prior, bounds, rng, d)) for _, prior, bounds in self._laws]
-        return np.concatenate([np.empty(0), *draws])
-
-    def base_draws(self, base: FloatArray) -> Parameters:
-        """Return ``size`` and ``shape`` (..., d), those that are learned."""
-        d = len(self.mean)
-        return {
-            name: np.exp(base[..., k * d : (k + 1) * d]) for k, (name, *_) in enumerate(self._laws)
-        }
-
-    def _sizes_and_shapes(self, base: FloatArray | None, clusters: int) -> tuple[Any, Any]:
-        """Return both for each cluster and column, or numbers where they are fixed."""
-        found = self.base_draws(base_of_clusters(base, clusters, self.base_size))
-        return found.get("size", self.size), found.get("shape", self.shape)
-
     def draw_parameters(
         self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
     ) -> Parameters:
         """Draw ``rate`` (C, d), the mean per unit of exposure, and ``size`` (C, d)."""
-        n, total = np.moveaxis(statistics.reshape(len(statistics), -1, 2), 2, 0)
-        size, shape = self._sizes_and_shapes(base, len(statistics))
+        n, total = self._sums(statistics)
+        found = self._of_clusters(base, len(statistics))
+        size, shape = found["size"], found["shape"]
         a = 1 + size * shape / self.mean + size * n
         odds = rng.standard_gamma(shape + total) / rng.standard_gamma(a)  # of 1 - p
         return {"rate": size * odds, "size": np.broadcast_to(size, odds.shape)}
-
-    def mean_rows(self, statistics: FloatArray) -> FloatArray:
-        """Return the means (C, d) of what is not missing, at an exposure of 1."""
-        n, total = np.moveaxis(statistics.reshape(len(statistics), -1, 2), 2, 0)
-        means = np.where(n > 0, total / np.where(n > 0, n, 1.0), np.nan)
-        return self._joined(means, np.ones(len(means)))
 
     def draw_rows(
         self,

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixwood._support.checks import shown
-from mixwood._support.types import Data, FloatArray, IntArray
+from mixwood._support.types import Data, FloatArray
 from mixwood.input.categories import Categories
-from mixwood.likelihoods.base import Column, Likelihood, Parameters, TargetTerms
+from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.dependence import warn_of_left_out
-from mixwood.likelihoods.learned import base_of_clusters
-from mixwood.likelihoods.product_parts import Slice, checked_key, explained, name_of, slices
+from mixwood.likelihoods.product_base import LearnedByParts
+from mixwood.likelihoods.product_draws import DrawnByParts
+from mixwood.likelihoods.product_parts import Slice, checked_key, explained, modelled, slices
+from mixwood.likelihoods.product_rows import RowsOfParts
 from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ __all__ = ["Product"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Product(Likelihood):
+class Product(RowsOfParts, LearnedByParts, DrawnByParts):
     """Tables of mixed type: each part describes columns of its own, independent in a cluster.
 
     Parameters
@@ -93,7 +94,7 @@ class Product(Likelihood):
                 )
         parts = {key: value.placed(labels_of(key)) for key, value in parts.items()}
         labels = [label for key in parts for label in labels_of(key)]
-        twice = [label for label, times in Counter(_modelled(parts)).items() if times > 1]
+        twice = [label for label, times in Counter(modelled(parts)).items() if times > 1]
         if twice:
             raise ValueError(f"parts must name a column only once, got {twice[0]!r} twice")
         if self.layout is not None and set(self.layout.columns) != set(labels):
@@ -309,167 +310,6 @@ class Product(Likelihood):
             places.append(place)
         return _core.product(tuple(families), tuple(places), len(X))
 
-    def row_constants(self, X: Data) -> FloatArray:
-        """Return the sum of the parts' log factors."""
-        assert isinstance(X, np.ndarray)
-        total = np.zeros(len(X))
-        for part in self._slices(X):
-            if len(part.rows):
-                total[part.rows] += part.likelihood.row_constants(part.data)
-        return total
-
-    def missing_entries(self, X: Data) -> tuple[IntArray, IntArray]:
-        """Return those that the parts draw, one part after the other."""
-        assert isinstance(X, np.ndarray)
-        rows, columns = [], []
-        for part in self._slices(X):
-            own_rows, own_columns = part.likelihood.missing_entries(part.data)
-            rows.append(part.rows[own_rows])
-            columns.append(np.array(part.columns)[own_columns])
-        return np.concatenate(rows), np.concatenate(columns)
-
-    def given_columns(self, width: int) -> tuple[int, ...]:
-        """Return those of the parts that no other part draws."""
-        assert self.columns is not None
-        modelled = set(_modelled(self.parts))
-        return tuple(k for k, label in enumerate(self.columns) if label not in modelled)
-
-    def exposures_in(self, X: Data) -> dict[str, FloatArray]:
-        """Return those of the parts."""
-        assert isinstance(X, np.ndarray)
-        return {
-            f"{name_of(part.key)}: {prefix}": exposures
-            for part in self._slices(X)
-            for prefix, exposures in part.likelihood.exposures_in(part.data).items()
-        }
-
-    def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
-        """Return them in the units of the data."""
-        assert isinstance(X, np.ndarray)
-        found, end = [], 0
-        for part in self._slices(X):
-            start, end = end, end + part.likelihood.latent_size(part.data)
-            found.append(part.likelihood.drawn_entries(part.data, latent[..., start:end]))
-        return np.concatenate(found, axis=-1)
-
-    def latent_size(self, X: Data) -> int:
-        """Return how many numbers the parts draw."""
-        assert isinstance(X, np.ndarray)
-        return sum(part.likelihood.latent_size(part.data) for part in self._slices(X))
-
-    def row_scales(self, X: Data, latent: FloatArray) -> FloatArray | None:
-        """Return the least scale that a row has in any part, 1 where it has none."""
-        assert isinstance(X, np.ndarray)
-        found, end = None, 0
-        for part in self._slices(X):
-            start, end = end, end + part.likelihood.latent_size(part.data)
-            own = part.likelihood.row_scales(part.data, latent[..., start:end])
-            if own is None:
-                continue
-            if found is None:
-                found = np.ones((*latent.shape[:-1], len(X)))
-            found[..., part.rows] = np.minimum(found[..., part.rows], own)
-        return found
-
-    @property
-    def why_no_leaves(self) -> str | None:
-        """The reason of the first part that has one."""
-        return next(filter(None, (part.why_no_leaves for part in self.parts.values())), None)
-
-    @property
-    def statistic_size(self) -> int:
-        """The parts' statistics, one after the other."""
-        return sum(part.statistic_size for part in self.parts.values())
-
-    @property
-    def means_in_statistic(self) -> NDArray[np.bool_]:
-        """The parts' means."""
-        return np.concatenate([part.means_in_statistic for part in self.parts.values()])
-
-    @property
-    def counts_whole_rows(self) -> bool:
-        """Whether one of the parts does."""
-        return any(part.counts_whole_rows for part in self.parts.values())
-
-    @property
-    def learns_from_rows(self) -> bool:
-        """Whether one of the parts does."""
-        return any(part.learns_from_rows for part in self.parts.values())
-
-    @property
-    def work(self) -> int:
-        """That of all parts."""
-        return sum(part.work for part in self.parts.values())
-
-    @property
-    def matrix_size(self) -> int:
-        """That of the widest part."""
-        return max(part.matrix_size for part in self.parts.values())
-
-    @property
-    def advice_if_wide(self) -> str:
-        """What to do about the part that costs most."""
-        key, widest = max(self.parts.items(), key=lambda item: item[1].work)
-        return f"Most of it is parts[{shown(key)}]. {widest.advice_if_wide}"
-
-    @property
-    def base_size(self) -> int:
-        """The parts' learned base measures, one after the other."""
-        return sum(part.base_size for part in self.parts.values())
-
-    def start_base(self) -> FloatArray:
-        """Return where a chain starts."""
-        return np.concatenate([part.start_base() for part in self.parts.values()])
-
-    def start_bases(self) -> FloatArray:
-        """Return the starts of the parts side by side; those with fewer repeat theirs."""
-        starts = [part.start_bases() for part in self.parts.values()]
-        count = max(len(rows) for rows in starts)
-        return np.hstack([rows[np.arange(count) % len(rows)] for rows in starts])
-
-    def start_points(self, X: Data) -> list[FloatArray]:
-        """Return the parts' points side by side, 0 where a row has nothing for a part."""
-        assert isinstance(X, np.ndarray)
-        sides = []
-        for part in self._slices(X):
-            points = part.likelihood.start_points(part.data)[:1]
-            for found in points:
-                all_rows = np.zeros((len(X), found.shape[1]))
-                all_rows[part.rows] = found
-                sides.append(all_rows)
-        return [np.hstack(sides)] if sides else []
-
-    def over_part(self, share: float) -> Product:
-        """Return the product of the parts for pilots over a share of the rows."""
-        return replace(self, parts={key: one.over_part(share) for key, one in self.parts.items()})
-
-    def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
-        """Return the sum of the parts', of those that learn something."""
-        return sum(
-            part.log_base_volume(own, n, clusters)
-            for _, part, own in self._bases(base)
-            if part.base_size
-        )
-
-    def draw_base(self, rng: np.random.Generator) -> FloatArray:
-        """Draw from the hyperpriors of the parts."""
-        return np.concatenate([part.draw_base(rng) for part in self.parts.values()])
-
-    def _bases(self, base: FloatArray) -> Iterator[tuple[Any, Likelihood, FloatArray]]:
-        """Yield each part with its own columns of base measures (..., base_size)."""
-        end = 0
-        for key, part in self.parts.items():
-            start, end = end, end + part.base_size
-            yield key, part, base[..., start:end]
-
-    def base_draws(self, base: FloatArray) -> Parameters:
-        """Return what the parts learn, each named by its columns: ``x, y: covariance``."""
-        return {
-            f"{name_of(key)}: {name}": values
-            for key, part, own in self._bases(base)
-            for name, values in part.base_draws(own).items()
-        }
-
     def with_scale(self, name: str) -> Likelihood:
         """Return a copy with this scale in every part that has one, or raise if none has."""
         scaled = [part for part in self.parts.values() if part.scales]
@@ -479,145 +319,3 @@ class Product(Likelihood):
             key: part.with_scale(name) if part.scales else part for key, part in self.parts.items()
         }
         return replace(self, parts=parts)
-
-    def base_width(self, base: FloatArray) -> FloatArray | None:
-        """Return the share of the variance within clusters, the mean over the columns with one."""
-        found = [
-            (len(labels_of(key)), width)
-            for key, part, own in self._bases(base)
-            if (width := part.base_width(own)) is not None
-        ]
-        if not found:
-            return None
-        return np.asarray(sum(n * width for n, width in found) / sum(n for n, _ in found))
-
-    def draw_parameters(
-        self, statistics: FloatArray, rng: np.random.Generator, base: FloatArray | None = None
-    ) -> Parameters:
-        """Draw the parameters of the parts, each named by its columns: ``x, y: mean``."""
-        drawn: Parameters = {}
-        bases = base_of_clusters(base, len(statistics), self.base_size)
-        end = 0
-        for key, part, own_base in self._bases(bases):
-            start, end = end, end + part.statistic_size
-            own = part.draw_parameters(statistics[:, start:end], rng, own_base)
-            drawn |= {f"{name_of(key)}: {name}": values for name, values in own.items()}
-        return drawn
-
-    def mean_rows(self, statistics: FloatArray) -> FloatArray:
-        """Return the means that the parts give, in the order of the columns of one each.
-
-        Where a part gives more, as the shares of categories, they are side by side.
-        """
-        assert self.columns is not None
-        found: dict[int, FloatArray] = {}
-        end = 0
-        for key, part in self.parts.items():
-            start, end = end, end + part.statistic_size
-            means = part.mean_rows(statistics[:, start:end])
-            places = [self.columns.index(label) for label in labels_of(key)]
-            if means.shape[1] == len(places):
-                found |= {place: means[:, [j]] for j, place in enumerate(places)}
-            else:
-                found[min(places)] = means
-        return np.hstack([found[place] for place in sorted(found)])
-
-    def described_columns(self, names: Sequence[str]) -> dict[str, list[Column]]:
-        """Return the columns of each part, by what the names of its parameters begin with."""
-        assert self.columns is not None
-        categories = self.categories or (None,) * len(self.columns)
-        columns = map(Column, names, categories)
-        found = dict(zip(self.columns, columns, strict=True))
-        return {
-            f"{name_of(key)}: ": part.parameter_columns([found[label] for label in labels_of(key)])
-            for key, part in self.parts.items()
-        }
-
-    @property
-    def draws_parameters(self) -> bool:
-        """Whether all parts draw theirs."""
-        return all(part.draws_parameters for part in self.parts.values())
-
-    def draw_rows(
-        self,
-        parameters: Parameters,
-        labels: IntArray,
-        rng: np.random.Generator,
-        like: Data | None = None,
-    ) -> FloatArray:
-        """Draw the columns of each part; nothing is missing in them."""
-        assert self.columns is not None
-        given = {}
-        if isinstance(like, np.ndarray):
-            given = {part.key: part.data for part in self._slices(like) if len(part.rows)}
-        X = np.full((len(labels), len(self.columns)), np.nan)
-        place_of = {label: place for place, label in enumerate(self.columns)}
-        # Those that are given columns come after those that may draw them.
-        widths = {key: len(labels_of(key)) for key in self.parts}
-        later = {key: bool(part.given_columns(widths[key])) for key, part in self.parts.items()}
-        for key, part in sorted(self.parts.items(), key=lambda item: later[item[0]]):
-            start = f"{name_of(key)}: "
-            own = {k.removeprefix(start): v for k, v in parameters.items() if k.startswith(start)}
-            places = [place_of[label] for label in labels_of(key)]
-            like = self._with_drawn(part, given.get(key), X[:, places], rng)
-            drawn = part.draw_rows(own, labels, rng, like=like)
-            X[:, places] = drawn if isinstance(drawn, np.ndarray) else drawn.toarray()
-        return X
-
-    def _with_drawn(
-        self, part: Likelihood, like: Data | None, drawn: FloatArray, rng: np.random.Generator
-    ) -> Data | None:
-        """Return rows that a part is given, with what other parts have drawn of their columns."""
-        fixed = part.given_columns(drawn.shape[1])
-        there = [j for j in fixed if not np.isnan(drawn[:, j]).any()]
-        if not there:
-            return like
-        if like is None:
-            rows = np.where(np.isnan(drawn), 1.0, drawn)
-        else:
-            n = len(drawn)
-            assert isinstance(like, np.ndarray)
-            rows = np.array(like if len(like) == n else like[rng.integers(len(like), size=n)])
-        rows[:, there] = drawn[:, there]
-        return rows
-
-    # --- a target that one of the parts predicts
-
-    @property
-    def target_column(self) -> int | None:
-        """The number of the column that a part predicts; None where none does, or several do."""
-        found = [
-            (key, part.target_column)
-            for key, part in self.parts.items()
-            if part.target_column is not None
-        ]
-        if len(found) != 1 or self.columns is None:
-            return None
-        [(key, place)] = found
-        return self.columns.index(labels_of(key)[place])
-
-    def target_terms(self, statistics: FloatArray, base: FloatArray | None, X: Data) -> TargetTerms:
-        """Return what the part that has a target says of it."""
-        assert isinstance(X, np.ndarray)
-        own_base = (
-            dict.fromkeys(self.parts, None)
-            if base is None
-            else {key: own for key, _, own in self._bases(base)}
-        )
-        end = 0
-        for part in self._slices(X):
-            start, end = end, end + part.likelihood.statistic_size
-            if part.likelihood.target_column is not None:
-                own = statistics[:, start:end]
-                return part.likelihood.target_terms(own, own_base[part.key], part.data)
-        return super().target_terms(statistics, base, X)
-
-
-def _modelled(parts: Mapping[Any, Likelihood]) -> list[Label]:
-    """Return the columns that parts model, as often as one does; not those that they are given."""
-    found: list[Label] = []
-    for key, part in parts.items():
-        labels = labels_of(key)
-        given = part.given_columns(len(labels))
-        found += [label for j, label in enumerate(labels) if j not in given]
-    return found

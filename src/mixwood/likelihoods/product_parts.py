@@ -1,18 +1,20 @@
-"""The parts of a `Product`: which columns each has, which rows of a matrix, and how it is told."""
+"""The parts of a `Product`: which columns each has, which rows, and what they are together."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.table_layout import Label, labels_of, plain_label
 
-__all__ = ["Slice", "checked_key", "explained", "name_of", "slices"]
+__all__ = ["Parts", "Slice", "checked_key", "explained", "modelled", "name_of", "slices"]
 
 
 class Slice(NamedTuple):
@@ -23,6 +25,80 @@ class Slice(NamedTuple):
     columns: list[int]  # of the checked matrix
     rows: IntArray  # those that have something for it
     data: Data  # as the likelihood's own `check` returns them
+
+
+class Parts(Likelihood):
+    """Likelihoods side by side: what is the sum over them, or that of one of them.
+
+    A `Product` is this and, by subject, `product_rows`, `product_base` and `product_draws`.
+    """
+
+    parts: Mapping[Any, Likelihood]
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[Label, ...] | None:
+        """The columns that are used, in the order of the checked matrix; None while open."""
+
+    @abstractmethod
+    def _slices(self, matrix: FloatArray) -> Iterator[Slice]:
+        """Yield each part with its columns, its rows and its data."""
+
+    def _bases(self, base: FloatArray) -> Iterator[tuple[Any, Likelihood, FloatArray]]:
+        """Yield each part with its own columns of base measures (..., base_size)."""
+        end = 0
+        for key, part in self.parts.items():
+            start, end = end, end + part.base_size
+            yield key, part, base[..., start:end]
+
+    @property
+    def statistic_size(self) -> int:
+        """The parts' statistics, one after the other."""
+        return sum(part.statistic_size for part in self.parts.values())
+
+    @property
+    def means_in_statistic(self) -> NDArray[np.bool_]:
+        """The parts' means."""
+        return np.concatenate([part.means_in_statistic for part in self.parts.values()])
+
+    @property
+    def counts_whole_rows(self) -> bool:
+        """Whether one of the parts does."""
+        return any(part.counts_whole_rows for part in self.parts.values())
+
+    @property
+    def learns_from_rows(self) -> bool:
+        """Whether one of the parts does."""
+        return any(part.learns_from_rows for part in self.parts.values())
+
+    @property
+    def work(self) -> int:
+        """That of all parts."""
+        return sum(part.work for part in self.parts.values())
+
+    @property
+    def matrix_size(self) -> int:
+        """That of the widest part."""
+        return max(part.matrix_size for part in self.parts.values())
+
+    @property
+    def advice_if_wide(self) -> str:
+        """What to do about the part that costs most."""
+        key, widest = max(self.parts.items(), key=lambda item: item[1].work)
+        return f"Most of it is parts[{shown(key)}]. {widest.advice_if_wide}"
+
+    @property
+    def why_no_leaves(self) -> str | None:
+        """The reason of the first part that has one."""
+        return next(filter(None, (part.why_no_leaves for part in self.parts.values())), None)
+
+    @property
+    def why_no_atoms(self) -> str | None:
+        """The reason of the first part that has one."""
+        for key, part in self.parts.items():
+            if part.why_no_atoms is not None:
+                return f"has parts[{key!r}], which {part.why_no_atoms}"
+        return None
 
 
 def slices(
@@ -106,3 +182,13 @@ def _rows_with_entries(
             "a likelihood that takes single entries (Gaussian, DiagonalGaussian)"
         )
     return np.flatnonzero(~everything)
+
+
+def modelled(parts: Mapping[Any, Likelihood]) -> list[Label]:
+    """Return the columns that parts model, as often as one does; not those that they are given."""
+    found: list[Label] = []
+    for key, part in parts.items():
+        labels = labels_of(key)
+        given = part.given_columns(len(labels))
+        found += [label for j, label in enumerate(labels) if j not in given]
+    return found

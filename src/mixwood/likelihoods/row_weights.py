@@ -19,7 +19,12 @@ import numpy as np
 
 from mixwood._support.types import Data, FloatArray
 from mixwood.input.matrices import as_array
-from mixwood.likelihoods.weighted_leaves import PARTS_OF_ONE, WeightedLeaves, refuse_drawn_entries
+from mixwood.likelihoods.weighted_leaves import (
+    PARTS_OF_ONE,
+    Members,
+    WeightedLeaves,
+    refuse_drawn_entries,
+)
 
 if TYPE_CHECKING:
     from mixwood.likelihoods.base import Likelihood
@@ -116,6 +121,7 @@ def weighted_rows(likelihood: Likelihood, X: Data, weights: FloatArray) -> Weigh
         statistics = family.cluster_statistics(rows)
         factors = np.where(likelihood.means_in_statistic, 1.0, weights[:, None])
         statistics = statistics * factors
+    learns = likelihood.learns_from_rows
     return WeightedLeaves(
         likelihood,
         weights,
@@ -123,6 +129,8 @@ def weighted_rows(likelihood: Likelihood, X: Data, weights: FloatArray) -> Weigh
         weights * family.log_alone(),
         weights * _row_totals(likelihood, X),
         statistics,
+        rows=X if learns else None,
+        members=Members(rows, weights) if learns else None,
     )
 
 

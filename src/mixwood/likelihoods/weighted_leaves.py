@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,13 @@ from mixwood._support.numbers import count
 from mixwood._support.types import Data, FloatArray, IntArray, Sizes
 from mixwood.input.groups import Groups, joined_groups
 from mixwood.input.matrices import stacked
-from mixwood.likelihoods.base import Likelihood, SingleRows
+from mixwood.likelihoods.base import Likelihood, RowsOfLeaves
 
 if TYPE_CHECKING:
     from mixwood import _core
 
 __all__ = [
+    "Members",
     "WeightedLeaves",
     "chosen_items",
     "item_sizes",
@@ -51,8 +52,9 @@ def refuse_drawn_entries(likelihood: Likelihood, data: Data, name: str) -> None:
     if why_not is not None:
         raise ValueError(
             f"{name} would be joined in leaves, which keep sums of rows alone, and the likelihood "
-            f"{type(likelihood).__name__} {why_not}; use mw.Gaussian(), or rows without weights, "
-            "known labels and max_leaves"
+            f"{type(likelihood).__name__} {why_not}, on which the sums depend; leave out weights, "
+            "known labels and max_leaves, or use a likelihood that draws nothing of rows, such as "
+            "mw.Gaussian() without errors"
         )
     entries = len(likelihood.missing_entries(data)[0])
     if entries:
@@ -61,6 +63,21 @@ def refuse_drawn_entries(likelihood: Likelihood, data: Data, name: str) -> None:
             f"of rows alone, in which {type(likelihood).__name__} cannot draw them again; use "
             "mw.DiagonalGaussian(), which skips them, or fill them in"
         )
+
+
+class Members(NamedTuple):
+    """What rows are to leaves, where something is learned from the rows themselves.
+
+    Attributes
+    ----------
+    leaf_of_row : int32 array of shape (n,)
+        The leaf of each.
+    weights : array of shape (n,)
+        What each counts as in it.
+    """
+
+    leaf_of_row: NDArray[np.int32]
+    weights: FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,6 +110,9 @@ class WeightedLeaves:
         Rows that leaves of size 1 are, as the likelihood reads them: chains score them faster.
     row_of_leaf : int32 array of shape (m,), optional
         Which of `rows` a leaf is, -1 for one that is not a single row.
+    members : Members, optional
+        Where the likelihood learns from rows, as `NegativeBinomial` does sizes: in which leaf
+        each of `rows` is, which are then all there are, and what it counts as.
     leaf_of_row : int32 array of shape (n,), optional
         The leaf of each row, in the order in which the rows came; None where it is not here.
         A posterior keeps the leaves without it.
@@ -122,18 +142,21 @@ class WeightedLeaves:
     rows: Data | None = None
     row_of_leaf: NDArray[np.int32] | None = None
     groups: Groups | None = None
+    members: Members | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.likelihood, Likelihood) or self.likelihood.width is None:
             raise ValueError(
                 f"likelihood must be one with explicit parameters, got {self.likelihood}"
             )
-        if self.likelihood.learns_from_rows:
+        if self.likelihood.learns_from_rows and (self.rows is None or self.members is None):
             raise ValueError(
-                f"weighted leaves, weights and known labels keep sums of rows alone, from which "
-                f"{type(self.likelihood).__name__} cannot learn all that it does; give it numbers, "
-                "such as mw.NegativeBinomial(size=5)"
+                f"leaves keep sums of rows alone, from which {type(self.likelihood).__name__} "
+                "cannot learn all that it does; give it numbers, such as "
+                "mw.NegativeBinomial(size=5), or sample the rows themselves"
             )
+        if self.members is not None:
+            self._freeze_members(self.members)
         object.__setattr__(self, "sizes", _frozen_sizes(self.sizes))
         if self.apart is not None:
             object.__setattr__(self, "apart", _frozen(self.apart, np.bool_))
@@ -147,6 +170,15 @@ class WeightedLeaves:
         if self.groups is not None and self.groups.n_items != self.n_leaves:
             raise ValueError(f"groups must be those of {self.n_leaves} leaves")
         self._freeze_statistics()
+
+    def _freeze_members(self, members: Members) -> None:
+        """Check them, and make them read-only and contiguous: the core keeps where they are."""
+        leaf_of_row = _frozen(members.leaf_of_row, np.int32)
+        weights = _frozen(members.weights, np.float64)
+        n = -1 if self.rows is None else self.rows.shape[0]
+        if leaf_of_row.shape != (n,) or weights.shape != (n,):
+            raise ValueError("members must have a leaf and a weight for each of rows")
+        object.__setattr__(self, "members", Members(leaf_of_row, weights))
 
     def _freeze_statistics(self) -> None:
         """Check the statistics, and make them read-only."""
@@ -193,10 +225,12 @@ class WeightedLeaves:
         """Return the compiled family over the leaves."""
         sums = (self.sizes.astype(np.float64), self.log_apart, self.weights)
         marks = None if self.apart is None else self.apart.astype(np.uint8)
-        single = None
-        if self.rows is not None and self.row_of_leaf is not None:
-            single = SingleRows(self.rows, np.ascontiguousarray(self.row_of_leaf, np.int32))
-        return self.likelihood.bind_leaves(self.statistics, *sums, marks, single)
+        known = None
+        if self.rows is not None:
+            single = self.row_of_leaf
+            single = None if single is None else np.ascontiguousarray(single, np.int32)
+            known = RowsOfLeaves(self.rows, single, *(self.members or ()))
+        return self.likelihood.bind_leaves(self.statistics, *sums, marks, known)
 
     def __repr__(self) -> str:
         return (
@@ -303,6 +337,18 @@ def chosen_items(X: Data | WeightedLeaves, items: IntArray) -> Data | WeightedLe
     """Return some of the rows, or leaves."""
     if not isinstance(X, WeightedLeaves):
         return X[items]
+    rows, members = X.rows, X.members
+    single = None if X.row_of_leaf is None else X.row_of_leaf[items]
+    if rows is not None and members is not None:
+        place = np.full(X.n_leaves, -1, dtype=np.int32)
+        place[items] = np.arange(len(items))
+        kept = np.flatnonzero(place[members.leaf_of_row] >= 0)
+        if single is not None:
+            now = np.full(rows.shape[0] + 1, -1, dtype=np.int32)  # the last for -1
+            now[kept] = np.arange(len(kept))
+            single = now[single]
+        members = Members(place[members.leaf_of_row[kept]], members.weights[kept])
+        rows = rows[kept]
     return WeightedLeaves(
         X.likelihood,
         X.sizes[items],
@@ -311,6 +357,7 @@ def chosen_items(X: Data | WeightedLeaves, items: IntArray) -> Data | WeightedLe
         X.weights[items],
         X.statistics[items],
         apart=None if X.apart is None else X.apart[items],
-        rows=X.rows,
-        row_of_leaf=None if X.row_of_leaf is None else X.row_of_leaf[items],
+        rows=rows,
+        row_of_leaf=single,
+        members=members,
     )

@@ -34,6 +34,11 @@ class Stream:
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
 
+    @property
+    def generator(self) -> np.random.Generator:
+        """The stream itself, for who draws from it by other means."""
+        return self._rng
+
     def uniform(self) -> float:
         """Draw from [0, 1)."""
         return float(self._rng.random())

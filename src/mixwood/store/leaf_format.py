@@ -1,7 +1,8 @@
 """Weighted leaves on disk: one matrix, and a likelihood that is marked as theirs.
 
 The matrix has a column for each of the sums and then those of the statistic; it is sparse where
-that is. In `mixwood.json` the likelihood of the rows stands within a ``Leaves``.
+that is. Where something is learned from the rows themselves, each leaf is a row, which follows.
+In `mixwood.json` the likelihood of the rows stands within a ``Leaves``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from mixwood._support.types import Data
 from mixwood.likelihoods.base import Likelihood
-from mixwood.likelihoods.weighted_leaves import WeightedLeaves
+from mixwood.likelihoods.weighted_leaves import Members, WeightedLeaves
 
 __all__ = ["as_matrix", "as_wrapped", "from_matrix", "unwrapped"]
 
@@ -28,7 +29,8 @@ def as_matrix(leaves: WeightedLeaves) -> Data:
         [leaves.sizes, leaves.log_constants, leaves.log_apart, leaves.weights]
     ).astype(np.float64)
     if isinstance(leaves.statistics, np.ndarray):
-        return np.hstack([sums, leaves.statistics])
+        rows = () if leaves.members is None else (leaves.rows,)
+        return np.hstack([sums, leaves.statistics, *rows])
     from scipy.sparse import csr_array, hstack
 
     parts: Any = [csr_array(sums), leaves.statistics]
@@ -45,13 +47,19 @@ def from_matrix(matrix: Data, likelihood: Likelihood, name: str) -> WeightedLeav
         sizes, log_constants, log_apart, weights = sums.T
         if not np.all((sizes > 0) & (sizes <= LARGEST)):
             raise ValueError(f"sizes must be positive, at most {LARGEST}")
+        end = matrix.shape[1] - (likelihood.width or 0) * likelihood.learns_from_rows
+        rows: dict[str, Any] = {}
+        if likelihood.learns_from_rows:
+            places = np.arange(len(sizes), dtype=np.int32)
+            rows = {"rows": likelihood.check(matrix[:, end:]), "members": Members(places, sizes)}
         return WeightedLeaves(
             likelihood,
             sizes,
             log_constants,
             log_apart,
             weights,
-            matrix[:, SUMS:],
+            matrix[:, SUMS:end],
+            **rows,
         )
     except ValueError as error:
         raise ValueError(f"{name} does not hold weighted leaves: {error}") from error

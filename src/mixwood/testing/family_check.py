@@ -14,7 +14,7 @@ from mixwood.likelihoods import Likelihood
 from mixwood.likelihoods.base import as_likelihood
 from mixwood.reference.families import dense, family_of
 from mixwood.testing.bases import TooManyParametersError
-from mixwood.testing.predictives import check_predictives
+from mixwood.testing.predictives import check_atoms, check_predictives
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -147,8 +147,8 @@ def check_family(
     trials : int
         How many pairs of disjoint subsets are tried.
     replicates : int
-        How many short Gibbs chains over the first 4 rows are compared with the posterior by
-        enumeration; 0 for none.
+        How many short chains over the first 4 rows, of `Gibbs` and, if parameters of clusters
+        can be drawn, of `Slice`, are compared with the posterior by enumeration; 0 for none.
     seed : None, int, SeedSequence or Generator
         Chooses the subsets.
 
@@ -173,7 +173,9 @@ def check_family(
     ok         the compiled family is its twin plus the constants of the rows
     ok         predictives sum to 1 over the support
     ok         rows drawn from clusters follow the predictives
+    ok         densities given drawn parameters average to the predictives
     ok         Gibbs chains leave the enumerated posterior as it is
+    ok         Slice chains leave the enumerated posterior as it is
     """
     rng = np.random.default_rng(seed)
     if X is None:
@@ -210,7 +212,13 @@ def check_family(
     passed.append("the compiled family is its twin plus the constants of the rows")
     untried: list[str] = []
     check_predictives(resolved, checked, support, rng, passed, untried)
-    _check_chains(resolved, checked, replicates, rng, passed, untried)
+    samplers = ["gibbs"]
+    if core.family.has_atoms and core.family.latent_size == 0:
+        check_atoms(resolved, checked, rng)
+        passed.append("densities given drawn parameters average to the predictives")
+        samplers.append("slice")
+    for sampler in samplers:
+        _check_chains(resolved, checked, sampler, replicates, rng, passed, untried)
     return FamilyReport(tuple(passed), tuple(untried))
 
 
@@ -226,24 +234,25 @@ def _drawn(likelihood: Likelihood, rng: np.random.Generator) -> Data:
 def _check_chains(
     resolved: Likelihood,
     X: Data,
+    sampler: str,
     replicates: int,
     rng: np.random.Generator,
     passed: list[str],
     untried: list[str],
 ) -> None:
-    """Check that compiled Gibbs chains leave the posterior of a few rows as it is."""
+    """Check that compiled chains leave the posterior of a few rows as it is."""
     from mixwood.model import Mixture
     from mixwood.priors import DirichletProcess
     from mixwood.testing.goodness import goodness_of_fit
 
-    what = "Gibbs chains leave the enumerated posterior as it is"
+    what = f"{sampler.capitalize()} chains leave the enumerated posterior as it is"
     if replicates == 0:
         untried.append(f"{what}: replicates=0")
         return
     model = Mixture(resolved, DirichletProcess(alpha=1.0))
     try:
         result = goodness_of_fit(
-            model, X[:4], "gibbs", replicates=replicates, iterations=3, seed=rng
+            model, X[:4], sampler, replicates=replicates, iterations=3, seed=rng
         )
     except TooManyParametersError as error:
         untried.append(f"{what}: {error}")

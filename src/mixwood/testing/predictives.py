@@ -18,12 +18,16 @@ from mixwood._support.checks import shown
 from mixwood._support.types import Data, FloatArray
 from mixwood.likelihoods.base import Likelihood
 from mixwood.reference.families import Family, dense, family_of
+from mixwood.reference.random import Stream
 
-__all__ = ["check_predictives", "support_of"]
+__all__ = ["check_atoms", "check_predictives", "support_of"]
 
 #: From a row to its density.
 Density: TypeAlias = Callable[[FloatArray], float]
 
+#: How many parameters are drawn, and how far the mean of their densities may be from what it
+#: estimates, in standard errors: once in a million.
+ATOMS, ERRORS = 4000, 4.9
 #: How far from 1 a total may be: what is beyond a tail that is cut, and of quadrature.
 TOLERANCE = 1e-6
 
@@ -184,6 +188,28 @@ def check_predictives(
         return
     _check_draws(drawn, space, density, draws)
     passed.append("rows drawn from clusters follow the predictives")
+
+
+def check_atoms(resolved: Likelihood, X: Data, rng: np.random.Generator) -> None:
+    """Check that the density of a row, given drawn parameters, is in the mean its predictive.
+
+    Of both, constants of the row left out. Given the rows of a cluster ``E[f(x | drawn)]`` is
+    ``P(x | X_c)``, whatever the parameters are.
+    """
+    family, rows = family_of(resolved), dense(X)
+    constants, stream = resolved.row_constants(X), Stream(rng)
+    for members in (1, max(2, len(rows) // 2)):
+        stat, row = family.of(rows[:members]), len(rows) - 1
+        expected = log(_predictive(family, stat)(rows[row])) - constants[row]
+        found = [family.draw_atom(stat, stream)(rows[row]) for _ in range(ATOMS)]
+        ratios = np.exp(np.array(found) - expected)
+        error = max(float(ratios.std()) / np.sqrt(ATOMS), 1e-9)
+        if not abs(ratios.mean() - 1) <= ERRORS * error:
+            raise AssertionError(
+                "densities given drawn parameters average to the predictives: fails for row "
+                f"{row} given the first {members} rows, {ratios.mean():.4g} times it, standard "
+                f"error {error:.2g}; the density, or how parameters are drawn, is wrong"
+            )
 
 
 def _predictive(family: Family[Any], stat: Any) -> Density:

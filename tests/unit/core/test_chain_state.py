@@ -110,10 +110,21 @@ def _log_marginal(n, statistic, parameters):
     return a * log(b) - lgamma(a) + lgamma(a + n) - (a + n) * log(b + statistic[0])
 
 
-@pytest.mark.parametrize("sampler", ["Gibbs", "PaperTree", "Tree"])
+def _draw_rate(n, statistic, parameters, rng):
+    return rng.gamma(parameters[0] + n, 1 / (parameters[1] + statistic[0]))
+
+
+def _log_density(x, drawn, parameters):
+    return log(drawn[0]) - drawn[0] * x[0]
+
+
+@pytest.mark.parametrize("sampler", ["Gibbs", "PaperTree", "Slice", "Tree"])
 def test_a_users_own_family(sampler, tmp_path):
     pytest.importorskip("numba")
-    own = mw.conjugate_family(1, _accumulate, _log_marginal, name="exponential", parameters=[2, 1])
+    functions = {"draw_parameters": _draw_rate, "log_density": _log_density}
+    own = mw.conjugate_family(
+        1, _accumulate, _log_marginal, name="exponential", parameters=[2, 1], **functions
+    )
     X = np.abs(POINTS[:, :1])
     options = {
         "draws": 5,

@@ -34,6 +34,10 @@ def draw_rate(n, statistic, parameters, rng):
     return rng.gamma(parameters[0] + n, 1 / (parameters[1] + statistic[0]))
 
 
+def log_time(x, drawn, parameters):
+    return log(drawn[0]) - drawn[0] * x[0]
+
+
 def draw_times(drawn, size, rng):
     return rng.exponential(1 / drawn[0], size)
 
@@ -88,7 +92,8 @@ def quick(likelihood, data=X, **options):
 def test_it_is_right():
     report = check_family(family(), support="positive")
     assert report.untried == ()
-    assert len(report.passed) == 6
+    assert len(report.passed) == 6  # without a density, nothing of atoms
+    assert len(check_family(family(log_density=log_time), support="positive").passed) == 8
     assert check_family(family(log_predictive=lomax), X, support="positive").untried == ()
 
 
@@ -209,13 +214,106 @@ def test_as_part_of_a_product():
         check_family(product, data)
         chain = quick(product, data, sampler="tree")
         assert np.isfinite(chain.log_joint).all()
-        with pytest.raises(TypeError, match="no atom sampler"):
+        with pytest.raises(TypeError, match=r"parts\[0\], which lacks log_density"):
             quick(product, data, sampler="slice")
+    product = mw.Product({0: family(log_density=log_time), 1: mw.Gaussian()})
+    assert np.isfinite(quick(product, data, sampler="slice").log_joint).all()
 
 
-def test_slice_is_refused():
-    with pytest.raises(TypeError, match="no atom sampler"):
-        quick(family(), sampler="slice")
+# --- clusters by their parameters, for Slice
+
+
+@pytest.mark.parametrize(
+    ("options", "lacking"),
+    [
+        ({}, "it lacks log_density of"),
+        ({"draw_parameters": None, "log_density": log_time}, "it lacks draw_parameters of"),
+        ({"draw_parameters": None}, "lacks draw_parameters and log_density"),
+    ],
+)
+def test_slice_says_what_it_lacks(options, lacking):
+    with pytest.raises(TypeError, match=lacking):
+        quick(family(**options), sampler="slice")
+
+
+def rate_of_the_prior(_, __, parameters, rng):
+    return rng.gamma(parameters[0], 1 / parameters[1])
+
+
+def half_the_density(x, drawn, parameters):
+    return 0.5 * (log(drawn[0]) - drawn[0] * x[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "right"),
+    [
+        ({}, True),
+        ({"draw_parameters": rate_of_the_prior}, False),
+        ({"log_density": half_the_density}, False),
+    ],
+    ids=["right", "not given the rows", "another density"],
+)
+def test_its_slice_sampler_is_exact(options, right, seed):
+    own = family(**{"log_density": log_time, **options})
+    model = mw.Mixture(own, mw.NGGP())
+    result = goodness_of_fit(model, X[:5], "slice", replicates=4000, iterations=5, seed=seed)
+    assert result.passed() is right, result
+
+
+def test_slice_learns_parameters(seed):
+    learned = {"shape": mw.hyper.LogNormal(2, 0.5), "rate": 1.0}
+    model = mw.Mixture(family(parameters=learned, log_density=log_time), mw.NGGP())
+    result = goodness_of_fit(model, X[:4], "slice", replicates=3000, iterations=5, seed=seed)
+    assert result.passed(), result
+
+
+def fails_when_large(n, statistic, parameters, rng):
+    if n > 12:
+        raise KeyError("too many")
+    return draw_rate(n, statistic, parameters, rng)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"draw_parameters": fails_when_large}, r"^draw_parameters of .* raised KeyError for n = "),
+        ({"draw_parameters": lambda *_: np.nan}, r"must return a number or an array of them"),
+        ({"draw_parameters": lambda *_: -1.0}, r"log_density of .* raised an exception|is nan"),
+        (
+            {"log_density": lambda x, _, __: np.nan * x[0]},
+            r"log_density .* is nan, not a number, for",
+        ),
+    ],
+)
+def test_what_fails_in_slice_is_told(options, match):
+    with pytest.raises(RuntimeError, match=match):
+        quick(family(**{"log_density": log_time, **options}), sampler="slice", init="one")
+
+
+def add_positive(x, statistic):
+    if x[0] > 0:
+        statistic[0] += 1
+
+
+def log_uniform(n, statistic, parameters):
+    return -n * log(2.0) if statistic[0] == 0 or statistic[0] == n else -700.0 - n
+
+
+def test_a_density_may_be_zero():
+    """Rows that a cluster cannot have: signs, of which each cluster has one."""
+    signs = mw.conjugate_family(
+        1,
+        add_positive,
+        log_uniform,
+        columns=1,
+        draw_parameters=lambda n, s, _, rng: s[0] / n if n else rng.integers(2),
+        log_density=lambda x, drawn, _: 0.0 if (x[0] > 0) == (drawn[0] > 0.5) else -np.inf,
+    )
+    data = np.random.default_rng(0).choice([-1.0, 1.0], (20, 1))
+    labels = quick(signs, data, sampler="slice", init=(data[:, 0] > 0).astype(int)).labels
+    for draw in labels.reshape(-1, 20):
+        for cluster in range(draw.max() + 1):
+            assert len(np.unique(data[draw == cluster])) == 1
 
 
 def beyond(x, statistic):
@@ -402,6 +500,7 @@ def wrong_predictive(x, n, statistic, parameters):
         ({"log_predictive": wrong_predictive}, "score of a row .* ratio of marginals"),
         ({"draw_parameters": lambda _, __, p, rng: rng.gamma(p[0])}, "rows drawn .* fails, p ="),
         ({"draw_rows": lambda _, size, __: -np.ones(size)}, "outside the support"),
+        ({"log_density": half_the_density}, "densities given drawn parameters average"),
     ],
 )
 def test_check_family_finds_mistakes(options, match):

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 import mixwood as mw
+from mixwood.core import make_chain
 from mixwood.hyper import LogNormal
+from mixwood.likelihoods.known_labels import collapsed
+from mixwood.likelihoods.row_weights import weighted_rows
+from mixwood.likelihoods.weighted_leaves import chosen_items
 from mixwood.testing import check_family
 
 RNG = np.random.default_rng(8)
@@ -92,13 +96,61 @@ def test_bad_parameters_are_refused(make, error, says):
         make()
 
 
-@pytest.mark.parametrize("how", [{"weights": np.ones(30)}, {"known": np.full(30, -1)}])
-def test_learned_sizes_need_the_rows(how):
-    model = mw.Mixture(mw.NegativeBinomial())
-    if "known" in how:
-        how["known"][:2] = 0
+FEW = {"draws": 20, "warmup": 5, "chains": 1, "seed": 1, "progress": False}
+
+
+@pytest.mark.parametrize("likelihood", [mw.NegativeBinomial(), mw.NegativeBinomial(exposure=1)])
+@pytest.mark.parametrize("known", [None, np.repeat([0, 1, -1], [3, 3, 24])])
+def test_the_joint_density_of_weighted_rows_is_that_of_duplicates(likelihood, known):
+    X = COUNTS.copy()
+    X[:, 1] = 1 + X[:, 1]  # counts, or exposures
+    weights = 1 + np.arange(30) % 3
+    explicit, rows = likelihood.fitted_to(X)
+    model, whole = mw.Mixture(explicit, mw.DirichletProcess(1.0)), np.repeat(np.arange(30), weights)
+    post = mw.sample(model, rows, weights=weights, known=known, **FEW)
+    family = explicit.bind(rows[whole])
+    for draw in range(0, 20, 4):
+        labels = post.labels[0, draw][whole].astype(np.int32)
+        base = np.concatenate([np.log(post.base[name][0, draw]) for name in ("size", "shape")])
+        own = family.at(base)
+        chain = make_chain(model, rows[whole], labels, np.random.PCG64(0), mw.Gibbs(), own)
+        state = {name: value for name, value in chain.state().items() if name != "base"}
+        chain.set_state(**(state | {"log_u": np.log(post.u[0, draw])}))
+        expected = chain.log_joint() + explicit.row_constants(rows[whole]).sum()
+        assert np.isclose(post.log_joint[0, draw], expected)
+    assert np.ptp(post.base["size"]) > 0
+
+
+def test_streams_cannot_learn_sizes():
     with pytest.raises(ValueError, match=r"keep sums of rows alone.*size=5"):
-        mw.sample(model, COUNTS, draws=2, chains=1, seed=1, progress=False, **how)
+        mw.stream_leaves(mw.Mixture(mw.NegativeBinomial()), [COUNTS], max_leaves=4)
     fixed = mw.Mixture(mw.NegativeBinomial(size=2.0))
-    post = mw.sample(fixed, COUNTS, draws=2, chains=1, seed=1, progress=False, **how)
-    assert np.isfinite(post.log_joint).all()
+    assert mw.stream_leaves(fixed, [COUNTS], max_leaves=4).n_leaves == 4
+
+
+def test_some_of_weighted_rows_have_their_rows():
+    explicit, rows = mw.NegativeBinomial().fitted_to(COUNTS)
+    known = np.repeat([0, 1, -1], [3, 3, 24])
+    for leaves in (
+        weighted_rows(explicit, rows, 1.0 + np.arange(30) % 3),
+        collapsed(explicit, rows, known).leaves,
+    ):
+        items = np.array([0, 5, 9])
+        some = chosen_items(leaves, items)
+        base = explicit.draw_base(np.random.default_rng(1))
+        given, all_of_them = some.bind().at(base), leaves.bind().at(base)
+        np.testing.assert_allclose(given.log_alone(), all_of_them.log_alone()[items])
+
+
+@pytest.mark.parametrize("known", [None, np.repeat([0, 1, -1], [3, 3, 24])])
+def test_weighted_rows_are_stored_and_resumed(known, tmp_path):
+    model, options = mw.Mixture(mw.NegativeBinomial()), FEW | {"warmup": 10}
+    options |= {"weights": 1 + np.arange(30) % 3, "known": known}
+    mw.sample(model, COUNTS, store=tmp_path / "run", **options)
+    resumed = mw.resume(tmp_path / "run", draws=30)
+    expected = mw.sample(model, COUNTS, **(options | {"draws": 30}))
+    np.testing.assert_array_equal(resumed.labels, expected.labels)
+    np.testing.assert_array_equal(resumed.log_joint, expected.log_joint)
+    np.testing.assert_array_equal(resumed.base["size"], expected.base["size"])
+    loaded = mw.load(tmp_path / "run")
+    np.testing.assert_allclose(loaded.log_density(COUNTS[:4]), expected.log_density(COUNTS[:4]))

@@ -69,5 +69,5 @@ def test_a_family_without_atoms_says_so(stream):
         return -statistic[0]
 
     family = family_of(CustomFamily(1, accumulate, log_marginal))
-    with pytest.raises(TypeError, match="cannot draw the atoms of Custom"):
+    with pytest.raises(TypeError, match="lacks draw_parameters and log_density"):
         family.draw_atom(family.empty(), stream)

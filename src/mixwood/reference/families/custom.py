@@ -8,8 +8,9 @@ from mixwood import likelihoods
 from mixwood._support.types import FloatArray
 from mixwood.likelihoods.compiled import plain_function
 from mixwood.reference.base.custom import CustomBase
-from mixwood.reference.families.base import Family
+from mixwood.reference.families.base import Density, Family
 from mixwood.reference.families.counts import Counts
+from mixwood.reference.random import Stream
 
 __all__ = ["Custom"]
 
@@ -48,6 +49,16 @@ class Custom(Family[Counts]):
 
     def log_marginal(self, stat: Counts) -> float:
         return self._log_marginal(stat, self.parameters)
+
+    def draw_atom(self, stat: Counts, stream: Stream) -> Density:
+        """Draw by the user's function; the density is the user's, too."""
+        if self.likelihood.why_no_atoms is not None:
+            raise TypeError(f"the family {self.likelihood.name!r} {self.likelihood.why_no_atoms}")
+        drawn = self.likelihood.drawn(
+            float(stat.n[0]), stat.total, self.parameters, stream.generator
+        )
+        log_density = plain_function(self.likelihood.log_density)
+        return lambda row: float(log_density(row, drawn, self.parameters))
 
     def _log_marginal(self, stat: Counts, parameters: FloatArray) -> float:
         if stat.n[0] == 0:
