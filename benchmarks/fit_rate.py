@@ -106,9 +106,10 @@ def large() -> dict[str, float | str]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=100)
+    parser.add_argument("--kinds", nargs="+", default=[*RIGHT, *WRONG], choices=[*RIGHT, *WRONG])
     chosen = parser.parse_args()
     found = {"fit_10000x10": large()}
-    for kind in (*RIGHT, *WRONG):
+    for kind in chosen.kinds:
         found[f"fit_{kind}"] = measure(kind, chosen.sets if kind in RIGHT else chosen.sets // 4)
         print(kind, found[f"fit_{kind}"], flush=True)
     print(record.write(found))
