@@ -50,7 +50,9 @@ def plot_fit(fit: FitCheck, ax: Axes | None = None, *, max_quantities: int = 15)
         reach = 2 * _LINEAR
     if reach > 2 * _LINEAR:
         ax.set_xscale("symlog", linthresh=_LINEAR)
-        ticks = [t for t in (0, 2.5, 5, 10, 20, 50, 100, 200, 500, 1000) if t <= 1.1 * reach]
+        # Beyond 20 a decade has one tick, or their numbers would run into each other.
+        some = (0, 2.5, 5, 10, 20) if reach <= 40 else (0, 5, 20, 100, 1000)
+        ticks = [t for t in some if t <= 1.1 * reach]
         ax.set_xticks([-t for t in ticks[:0:-1]] + ticks)
         ax.xaxis.set_major_formatter("{x:g}")
         ax.xaxis.minorticks_off()

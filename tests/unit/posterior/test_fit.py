@@ -9,6 +9,8 @@ import pytest
 import mixwood as mw
 from mixwood.posterior.fit.groups import groups_of, ridge_fall
 from mixwood.posterior.fit.normal import _valley
+from mixwood.posterior.fit.quantities import Quantity
+from mixwood.posterior.fit.words import Miss, in_words
 
 OPTIONS = {"draws": 40, "warmup": 60, "chains": 2, "progress": False}
 
@@ -261,6 +263,17 @@ def test_right_models_of_groups_that_overlap_pass_at_their_rate(columns):
         options = OPTIONS | {"draws": 100, "warmup": 100}
         failed += not mw.sample(mw.Mixture(), X, seed=1, **options).check_fit().ok
     assert failed < 10
+
+
+def test_the_share_that_is_told_of_heavy_tails_is_a_larger_one():
+    def tails(column, observed, score):
+        name = Quantity("tails", (column,))
+        return Miss(name, observed, 0.003, 0.001, 0.005, score, True, (column,), ())
+
+    few, many = tails(0, 0.002, 9.0), tails(1, 0.021, 8.0)
+    sentence = in_words([few, many], ["x", "y"])[0]
+    assert "the tails of x and y, which are heavier: in y, 2.1% of the rows" in sentence
+    assert in_words([few], ["x"])[0] == "The model misses the tails of x, which are heavier."
 
 
 @pytest.mark.parametrize("shape", ["normal", "exponential"])
