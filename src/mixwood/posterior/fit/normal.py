@@ -33,7 +33,7 @@ _MOST_AXES = 12
 _SHAPE_SD = 24**0.5
 #: Where the density falls to this part of the lower peak, with at least this share of the rows on
 #: either side, they are two humps; if it falls by this many standard errors, so that of 150 rows
-#: that are normal 1% seem to have two, of exponential ones 4%, and of two groups 5 apart nearly all.
+#: that are normal 1% seem to have two, of exponential ones 4%, of two groups 5 apart nearly all.
 _VALLEY, _HUMP, _ERRORS = 0.9, 0.05, 0.75
 
 
