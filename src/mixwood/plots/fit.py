@@ -59,11 +59,11 @@ def plot_fit(fit: FitCheck, ax: Axes | None = None, *, max_quantities: int = 15)
     low = min(float(scores.min(initial=0)), -min(fit.limit, reach))
     high = max(float(scores.max(initial=0)), min(fit.limit, reach))
     ax.set_xlim(1.15 * low, 1.15 * high)
-    ax.set_yticks(places, [_label(row) for row in rows], fontsize="small")
+    ax.set_yticks(places, [_label(row) for row in rows], fontsize="small", parse_math=False)
     ax.set_ylim(-0.7, max(len(rows), 1) - 0.3)
     ax.set_xlabel("standard deviations from expected")
-    title = fill(fit.sentence, _LINE).replace("$", r"\$")
-    ax.set_title(title, fontsize="medium", loc="right", ha="right")
+    title = fill(fit.sentence, _LINE)
+    ax.set_title(title, fontsize="medium", loc="right", ha="right", parse_math=False)
     quiet_frame(ax)
     return ax
 
@@ -81,5 +81,4 @@ def _label(row: Any) -> str:
     name = row.column if len(row.column) <= _NAME else row.column[: _NAME - 1] + "…"
     what = f"{quantity} of {name}" if name else quantity
     shown = (lambda value: f"{value:.1%}") if row.quantity in _SHARES else number
-    # names may hold what matplotlib would take for mathematics
-    return f"{what}: {shown(row.observed)} ({shown(row.expected)})".replace("$", r"\$")
+    return f"{what}: {shown(row.observed)} ({shown(row.expected)})"

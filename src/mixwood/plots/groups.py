@@ -90,7 +90,7 @@ def _table(weights: Any, names: Any, palette: Sequence[str], most: int) -> _Tabl
 
 def _name_clusters(ax: Axes, table: _Table) -> None:
     """Name the clusters, each with a mark of its colour."""
-    ax.set_yticks(range(len(table.names)), table.names, fontsize="small")
+    ax.set_yticks(range(len(table.names)), table.names, fontsize="small", parse_math=False)
     ax.set_ylabel("cluster (rows)")
     ax.tick_params(axis="y", length=0, pad=14)
     for k, colour in enumerate(table.colours):
@@ -105,7 +105,11 @@ def _name_groups(ax: Axes, labels: list[str]) -> None:
     places = range(0, len(labels), -(-len(labels) // _MOST_NAMED))
     long = max(map(len, labels)) * len(labels) > 90
     ax.set_xticks(
-        list(places), [labels[k] for k in places], rotation=90 if long else 0, fontsize="small"
+        list(places),
+        [labels[k] for k in places],
+        rotation=90 if long else 0,
+        fontsize="small",
+        parse_math=False,
     )
     ax.set_xlabel("group")
 

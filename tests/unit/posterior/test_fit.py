@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas
 import pytest
+from matplotlib.figure import Figure
 
 import mixwood as mw
 from mixwood.posterior.fit.groups import groups_of, ridge_fall
@@ -205,6 +208,18 @@ def test_one_column_of_categories_has_nothing_to_check():
     assert fit.ok
     assert len(fit.table) == 0
     assert "nothing" in fit.sentence
+
+
+def test_ticks_of_the_picture_do_not_touch_however_far_out_it_is():
+    X = np.column_stack([np.zeros(200), np.random.default_rng(8).normal(size=200)])
+    X[:2, 0] = 100.0
+    post = draws_with(mw.DiagonalGaussian(scale="data"), X, np.zeros(200, int))
+    axes = Figure(figsize=(4.5, 3), layout="constrained").add_subplot()
+    post.plot_fit(ax=axes)
+    axes.get_figure().canvas.draw()
+    boxes = [tick.get_window_extent() for tick in axes.get_xticklabels()]
+    assert len(boxes) > 3
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
 
 
 def test_what_cannot_be_checked_is_refused():
