@@ -102,11 +102,13 @@ def name_clusters(ax: Axes, points: FloatArray, marked: Marked, *, at_clusters: 
         for k, text in kinds
     ]
     if handles:
-        ax.legend(
+        legend = ax.legend(
             handles=handles, title="cluster (size)" if in_legend else None,
             fontsize="small", title_fontsize="small", frameon=False,
             loc="upper left", bbox_to_anchor=(1, 1), handletextpad=0.3,
         )  # fmt: skip
+        for text in legend.get_texts():
+            text.set_parse_math(False)
     if not in_legend and at_clusters:
         _write_at_clusters(ax, points, marked)
 
@@ -132,7 +134,10 @@ def _write_at_clusters(ax: Axes, points: FloatArray, marked: Marked) -> None:
         if any(np.all(np.abs(place - other) < half + its) for other, its in written):
             continue
         written.append((place, half))
+        # a long name stays within the axes
+        inside = np.clip(place, np.minimum(half, inches / 2), np.maximum(inches - half, inches / 2))
         ax.annotate(
-            name, middle, ha="center", va="center", fontsize=_FONT, fontweight="bold",
-            color="black", path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            name, low + inside / inches * (high - low), parse_math=False, ha="center",
+            va="center", fontsize=_FONT, fontweight="bold", color="black",
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )  # fmt: skip

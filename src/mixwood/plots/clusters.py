@@ -79,7 +79,8 @@ def plot_clusters(
         _draw_scatter(ax, plane, marked)
         if coordinates is None:
             marked = _in_frame(ax, plane, marked)
-    ax.set(xlabel=plane.names[0], ylabel=plane.names[1] or "density")
+    ax.set_xlabel(plane.names[0], parse_math=False)
+    ax.set_ylabel(plane.names[1] or "density", parse_math=False)
     ax.set_title(_title(posterior, plane, marked), fontsize="medium")
     name_clusters(ax, plane.points, marked, at_clusters=not one_column)
     quiet_frame(ax)

@@ -50,18 +50,20 @@ def plot_fit(fit: FitCheck, ax: Axes | None = None, *, max_quantities: int = 15)
         reach = 2 * _LINEAR
     if reach > 2 * _LINEAR:
         ax.set_xscale("symlog", linthresh=_LINEAR)
-        ticks = [t for t in (0, 2.5, 5, 10, 20, 50, 100, 200, 500, 1000) if t <= 1.1 * reach]
+        # Beyond 20 a decade has one tick, or their numbers would run into each other.
+        some = (0, 2.5, 5, 10, 20) if reach <= 40 else (0, 5, 20, 100, 1000)
+        ticks = [t for t in some if t <= 1.1 * reach]
         ax.set_xticks([-t for t in ticks[:0:-1]] + ticks)
         ax.xaxis.set_major_formatter("{x:g}")
         ax.xaxis.minorticks_off()
     low = min(float(scores.min(initial=0)), -min(fit.limit, reach))
     high = max(float(scores.max(initial=0)), min(fit.limit, reach))
     ax.set_xlim(1.15 * low, 1.15 * high)
-    ax.set_yticks(places, [_label(row) for row in rows], fontsize="small")
+    ax.set_yticks(places, [_label(row) for row in rows], fontsize="small", parse_math=False)
     ax.set_ylim(-0.7, max(len(rows), 1) - 0.3)
     ax.set_xlabel("standard deviations from expected")
-    title = fill(fit.sentence, _LINE).replace("$", r"\$")
-    ax.set_title(title, fontsize="medium", loc="right", ha="right")
+    title = fill(fit.sentence, _LINE)
+    ax.set_title(title, fontsize="medium", loc="right", ha="right", parse_math=False)
     quiet_frame(ax)
     return ax
 
@@ -79,5 +81,4 @@ def _label(row: Any) -> str:
     name = row.column if len(row.column) <= _NAME else row.column[: _NAME - 1] + "…"
     what = f"{quantity} of {name}" if name else quantity
     shown = (lambda value: f"{value:.1%}") if row.quantity in _SHARES else number
-    # names may hold what matplotlib would take for mathematics
-    return f"{what}: {shown(row.observed)} ({shown(row.expected)})".replace("$", r"\$")
+    return f"{what}: {shown(row.observed)} ({shown(row.expected)})"

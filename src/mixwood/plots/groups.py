@@ -96,7 +96,7 @@ def _table(weights: Any, names: Any, palette: Sequence[str], most: int) -> _Tabl
 
 def _name_clusters(ax: Axes, table: _Table) -> None:
     """Name the clusters, each with a mark of its colour."""
-    ax.set_yticks(range(len(table.names)), table.names, fontsize="small")
+    ax.set_yticks(range(len(table.names)), table.names, fontsize="small", parse_math=False)
     ax.set_ylabel("cluster (rows)")
     ax.tick_params(axis="y", length=0, pad=14)
     for k, colour in enumerate(table.colours):
@@ -113,8 +113,13 @@ def _name_groups(ax: Axes, labels: list[str]) -> None:
     figure = ax.get_figure(root=True)
     assert figure is not None
     letters = _letters(labels, figure.get_figwidth())
-    named = [labels[k] if letters is None else fill(labels[k], letters) for k in places]
-    ax.set_xticks(list(places), named, rotation=90 if letters is None else 0, fontsize="small")
+    ax.set_xticks(
+        list(places),
+        [labels[k] if letters is None else fill(labels[k], letters) for k in places],
+        rotation=90 if letters is None else 0,
+        fontsize="small",
+        parse_math=False,
+    )
     ax.set_xlabel("group")
 
 

@@ -216,8 +216,9 @@ def _name_both(ax: Axes, profile: Profile, rows: list[str], colours: Sequence[st
     ax.set_xticks(
         np.arange(p), short, rotation=0 if flat else 45, ha="center" if flat else "right",
         rotation_mode="anchor" if not flat else "default", fontsize=small,
+        parse_math=False,
     )  # fmt: skip
-    ax.set_yticks(np.arange(K), rows, fontsize=small)
+    ax.set_yticks(np.arange(K), rows, fontsize=small, parse_math=False)
     ax.tick_params(axis="y", length=0, pad=14)
     ax.tick_params(axis="x", length=2)
     ax.spines[:].set_visible(False)

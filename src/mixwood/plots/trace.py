@@ -45,7 +45,8 @@ def plot_trace(posterior: GroupedDraws, name: str = "log_joint", ax: Axes | None
             alpha=0.9 if chains <= 4 else 0.6,
             label=f"chain {k}",
         )
-    ax.set(xlabel="draw", ylabel=_TITLES.get(name, name))
+    ax.set_xlabel("draw")
+    ax.set_ylabel(_TITLES.get(name, name), parse_math=False)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if values.dtype.kind == "i":
         ax.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))

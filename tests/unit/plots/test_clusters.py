@@ -166,6 +166,23 @@ def test_clusters_can_be_named_and_coloured(make_posterior):
             plot_clusters(posterior, ax=new_axes(), palette=wrong)
 
 
+def test_names_with_dollars_are_no_mathematics_and_long_ones_stay_within_the_axes(make_posterior):
+    rng = np.random.default_rng(0)
+    for K in (2, 25):  # a legend, and names at the clusters
+        labels = np.repeat(np.arange(K), 3)
+        X = pandas.DataFrame(
+            rng.normal(size=(3 * K, 2)) + 9 * labels[:, None], columns=["$a$", "b"]
+        )
+        posterior = with_labels(make_posterior(Gaussian(), X=X), labels)
+        axes = plot_clusters(posterior, ax=new_axes(), names={0: "$x_1$ of a very long name"})
+        axes.get_figure().canvas.draw()
+        named = axes.get_legend().get_texts() if K == 2 else axes.texts
+        assert named[0].get_text().startswith("$x_1$")
+        assert not any(text.get_parse_math() for text in (*named, axes.xaxis.label))
+        inside = axes.get_window_extent()
+        assert K == 2 or inside.x0 <= named[0].get_window_extent().x0
+
+
 def test_the_user_says_where(make_posterior):
     rng = np.random.default_rng(0)
     X, own = rng.normal(size=(12, 3)), rng.normal(size=(12, 2))

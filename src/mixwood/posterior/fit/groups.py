@@ -4,12 +4,14 @@ A mixture covers what is not normal by several clusters: heavy tails by a wide c
 narrow one, or by rows on their own; a crescent by a chain of pieces. Piece by piece all is well,
 and a check would find nothing. So clusters of a draw are put together first:
 
-- two without a gap between them, such as a narrow one inside a wide one. Along the ridge of two
-  normal densities (Ray and Lindsay 2005), which passes through all their modes, the density must
-  fall to less than 90% of the lower peak, or there is no gap;
-- three or more in a chain: neighbours that overlap (the density between falls to 30% at most), and
-  that are longer towards each other than across;
+- two of which the wide one surrounds the narrow one, see `_one_inside`;
+- three or more in a chain: neighbours that overlap, both longer towards each other than across, see
+  `_chains`;
 - rows in clusters too small to be groups go to the nearest group, if they are in its surroundings.
+
+Groups of a right model overlap, too, side by side or across each other, and two such groups are not
+one normal: put together, they would be found to miss one. What is put together here is what groups
+that have nothing to do with each other seldom form.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mixwood._support.types import FloatArray, IntArray
 
 __all__ = ["MOST_COLUMNS", "groups_of", "ridge_fall"]
@@ -28,7 +32,10 @@ MOST_COLUMNS = 50
 #: How many clusters at most, the largest ones, are compared with each other.
 _MOST_CLUSTERS = 40
 #: Above these the density between two clusters has no gap, and two clusters are neighbours.
-_NO_GAP, _NEIGHBOURS = 0.9, 0.3
+_NO_GAP, _NEIGHBOURS = 0.9, 0.1
+#: Of a cluster that surrounds another: how many times the variance of that it has, in the mean of
+#: directions, in each, and at most in one compared with another (none is a needle to the other).
+_WIDER, _NOWHERE_LESS, _LEAST_ALIKE = 2.0, 0.5, 100.0
 #: How much larger the variance towards neighbours is than that across, in pieces of a chain.
 _LONG = 1.5
 #: The fewest clusters that make a chain: two may well be two that touch.
@@ -68,7 +75,7 @@ def groups_of(
         return labels, []
     group = np.arange(len(sizes))
     compared = large[np.argsort(-sizes[large], kind="stable")[:_MOST_CLUSTERS]]
-    pairs, chains = _links(X, sizes, mean, covariance, compared)
+    pairs, chains = _links(sizes, mean, covariance, compared)
     for first, *others in (*pairs, *chains):
         for other in others:
             group[group == group[other]] = group[first]
@@ -102,32 +109,62 @@ def _nearest(
 
 
 def _links(
-    X: FloatArray, sizes: IntArray, mean: FloatArray, covariance: FloatArray, compared: IntArray
+    sizes: IntArray, mean: FloatArray, covariance: FloatArray, compared: IntArray
 ) -> tuple[list[IntArray], list[IntArray]]:
     """Return the clusters to put together: pairs, and chains."""
-    first, second = np.triu_indices(len(compared), 1)
-    a, b = compared[first], compared[second]
-    apart = mean[b] - mean[a]
+    sizes, mean, covariance = sizes[compared], mean[compared], covariance[compared]
     # Beyond this no normals are neighbours, whatever their sizes: their ridge has a deep gap.
-    within = _squares(apart, covariance[a] + covariance[b]) < 16
-    a, b, apart = a[within], b[within], apart[within]
+    a, b = np.triu_indices(len(compared), 1)
+    near = _squares(mean[b] - mean[a], covariance[a] + covariance[b]) < 16
+    a, b = a[near], b[near]
     if len(a) == 0:
         return [], []
     fall = ridge_fall(sizes[a], mean[a], covariance[a], sizes[b], mean[b], covariance[b])
-    pairs = [*np.column_stack([a, b])[fall >= _NO_GAP]]
-    chains = []
-    if X.shape[1] > 1:
-        near = fall >= _NEIGHBOURS
-        unit = np.maximum(X.std(axis=0), 1e-300)
-        scaled = covariance / np.outer(unit, unit)
-        towards = apart[near] / unit
-        lengths = [np.log(_lengths(towards, scaled[side[near]])) for side in (a, b)]
-        for chain in _components(a[near], b[near]):
-            inside = np.isin(a[near], chain)
-            long = np.mean([length[inside] for length in lengths]) >= np.log(_LONG)
-            if len(chain) >= _CHAIN and long:
-                chains.append(np.array(chain))
-    return pairs, chains
+    inside = (fall >= _NO_GAP) & _one_inside(covariance[a], covariance[b])
+    pairs = [*compared[np.column_stack([a, b])[inside]]]
+    if mean.shape[1] == 1:
+        return pairs, []
+    near = fall >= _NEIGHBOURS
+    pooled = np.average(covariance, axis=0, weights=sizes)
+    chains = _chains(mean, covariance, pooled, a[near], b[near])
+    return pairs, [compared[chain] for chain in chains]
+
+
+def _one_inside(one: FloatArray, other: FloatArray) -> NDArray[np.bool_]:
+    """Tell which pairs of covariances are one inside the other, as of a group with heavy tails.
+
+    By the variances of one in all directions in which those of the other are 1: such a group has a
+    wide cluster that is wide everywhere, but groups of a right model, if they do overlap, are as
+    wide as each other, or one is wide where the other is narrow.
+
+    Examples
+    --------
+    >>> wide, across = 9 * np.eye(2), np.diag([9.0, 0.2])
+    >>> _one_inside(np.array([wide, across, np.eye(2)]), np.array([np.eye(2)] * 3))
+    array([ True, False, False])
+    """
+    logs = np.log(np.maximum(np.linalg.eigvals(np.linalg.solve(one, other)).real, 1e-300))
+    mean = np.abs(logs.mean(axis=1))
+    least = np.where(logs.mean(axis=1) > 0, logs.min(axis=1), -logs.max(axis=1))
+    alike = np.ptp(logs, axis=1) <= np.log(_LEAST_ALIKE)
+    return np.asarray((mean >= np.log(_WIDER)) & (least >= np.log(_NOWHERE_LESS)) & alike)
+
+
+def _chains(
+    mean: FloatArray, covariance: FloatArray, pooled: FloatArray, a: IntArray, b: IntArray
+) -> list[IntArray]:
+    """Return chains of clusters, of which neighbours are both longer towards each other.
+
+    In columns in which all clusters together, of covariance `pooled`, are round: where all are long
+    in one direction, that is no sign of a chain.
+    """
+    to_round = np.linalg.inv(np.linalg.cholesky(pooled))
+    round_ones = to_round @ covariance @ to_round.T
+    towards = (mean[b] - mean[a]) @ to_round.T
+    length = np.minimum(_lengths(towards, round_ones[a]), _lengths(towards, round_ones[b]))
+    linked = length >= _LONG
+    found = _components(a[linked], b[linked])
+    return [np.array(chain) for chain in found if len(chain) >= _CHAIN]
 
 
 def _squares(apart: FloatArray, covariance: FloatArray) -> FloatArray:
@@ -148,9 +185,9 @@ def ridge_fall(
 ) -> FloatArray:  # fmt: skip
     """Return how far the density of pairs of normals falls between them: 1 if not at all.
 
-    With precisions A and B, the ridge is ``x(t) = C(t)^-1 ((1-t) A m_a + t B m_b)`` where
-    ``C(t) = (1-t) A + t B``, t from 0 to 1. The fall is the least ratio of the density on it to the
-    lower of the highest points on both sides.
+    With precisions A and B, the ridge (Ray and Lindsay 2005), which passes through all modes, is
+    ``x(t) = C(t)^-1 ((1-t) A m_a + t B m_b)`` where ``C(t) = (1-t) A + t B``, t from 0 to 1. The
+    fall is the least ratio of the density on it to the lower of the highest points on both sides.
 
     Examples
     --------

@@ -123,10 +123,16 @@ def _share(share: float) -> str:
 def _tails(own: Sequence[Miss], names: Sequence[str]) -> str:
     heavy = own[0].score > 0
     same = [miss for miss in own if (miss.score > 0) == heavy]
+    said = f"the tails of {_columns(same, names)}, which are {'heavier' if heavy else 'lighter'}"
+    # A few rows very far out are heavy tails, too, and no larger a share of the rows.
+    telling = [miss for miss in same if (miss.observed > miss.expected) == heavy]
+    if not telling:
+        return said
+    one = telling[0]
+    where = "" if one is same[0] else f"in {_columns([one], names)}, "
     return (
-        f"the tails of {_columns(same, names)}, which are {'heavier' if heavy else 'lighter'}: "
-        f"{_share(own[0].observed)} of the rows are more than {FAR:.0f} standard deviations from "
-        f"the centre of their cluster, {_share(own[0].expected)} expected"
+        f"{said}: {where}{_share(one.observed)} of the rows are more than {FAR:.0f} standard "
+        f"deviations from the centre of their cluster, {_share(one.expected)} expected"
     )
 
 
