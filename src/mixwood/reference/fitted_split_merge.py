@@ -3,11 +3,12 @@
 A node ``v = (l, r)`` is drawn by a law of the tree, then a row ``i`` below ``l`` and a row ``j``
 below ``r``, uniformly: the anchors. ``S`` is the union of their clusters. A launch state is made of
 the tree, ``(v, i, j)``, ``S`` and fresh randomness alone. A quarter of ``S`` or some 60 rows, drawn
-by chance, come first: what is below ``l`` goes with ``i``, what is below ``r`` with ``j``, the others
-follow in turn, each by its weights; then come restricted scans of these rows. The rest of ``S``
-follows, each row by its weights, and all are scanned once. One more scan, of probability ``q``, gives
-the two sides: drawn for a split, replayed for a merge. As the launch state does not know how ``S`` is
-divided now, a split is accepted with ``phi(A) phi(B) / phi(S) / q`` and a merge with the inverse.
+by chance, come first: what is below ``l`` goes with ``i``, what is below ``r`` with ``j``, the
+others follow in turn, each by its weights; then come restricted scans of these rows. The rest of
+``S`` follows, each row by its weights, and all are scanned once. One more scan, of probability
+``q``, gives the two sides: drawn for a split, replayed for a merge. As the launch state does not
+know how ``S`` is divided now, a split is accepted with ``phi(A) phi(B) / phi(S) / q`` and a merge
+with the inverse.
 """
 
 from __future__ import annotations
