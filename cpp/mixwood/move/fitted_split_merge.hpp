@@ -7,11 +7,11 @@
 // would split, and replayed to their two clusters otherwise, which may merge. With q the
 // probability of that scan, r is as in split_merge.hpp.
 //
-// The launch: some rows of S come first, drawn by chance. What is below l goes with i, what is below
-// r with j, the others in turn by their weights; then come some scans of these rows. They settle
-// what the blocks of the tree leave in doubt, and where groups overlap that takes many: a few rows
-// are enough to find two sides, and cost little. Then the other rows, each by its weights, and one
-// scan of all.
+// The launch: some rows of S come first, drawn by chance. What is below l goes with i, what is
+// below r with j, the others in turn by their weights; then come some scans of these rows. They
+// settle what the blocks of the tree leave in doubt, and where groups overlap that takes many: a
+// few rows are enough to find two sides, and cost little. Then the other rows, each by its weights,
+// and one scan of all.
 #pragma once
 
 #include <algorithm>
@@ -70,8 +70,8 @@ class FittedSplitMerge {
   }
 
  private:
-  // A launch begins with about so many rows, and at most this share of all: its many scans then cost
-  // no more than three of all rows.
+  // A launch begins with about so many rows, and at most this share of all: its many scans then
+  // cost no more than three of all rows.
   static constexpr double most_few = 60, largest_share = 0.25;
   static constexpr int coarse_scans = 12;
 
