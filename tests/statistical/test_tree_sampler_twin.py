@@ -65,6 +65,12 @@ def test_same_draws_of_each_move_alone(assert_same_draws, moves, start, seed):
     assert_same_draws(*both_chains(mw.Gaussian(), X, mw.NGGP(), seed, labels, sampler), 6)
 
 
+def test_same_draws_where_a_launch_begins_with_the_most_rows(assert_same_draws, seed):
+    X = np.random.default_rng(seed).normal(size=(320, 2))
+    sampler = mw.Tree(0, 0, 0, rebuild=0, fitted_moves=3, passes=1)
+    assert_same_draws(*both_chains(mw.Gaussian(), X, mw.NGGP(), seed, np.zeros(320), sampler), 3)
+
+
 def test_same_draws_of_weighted_leaves(assert_same_draws, family_case, seed):
     likelihood, X = family_case(24)
     sampler = mw.Tree(5, 5, 5, rebuild=0, max_leaves=9, fitted_moves=0, redraw_moves=5)

@@ -7,9 +7,11 @@
 // would split, and replayed to their two clusters otherwise, which may merge. With q the
 // probability of that scan, r is as in split_merge.hpp.
 //
-// The launch: what S has below l goes with i, what it has below r with j; the other rows in the
-// order of the tree, each by its weights; then some scans. Where groups overlap, those settle what
-// the blocks of the tree leave in doubt, and r varies less than that of an anchored split.
+// The launch: some rows of S come first, drawn by chance. What is below l goes with i, what is
+// below r with j, the others in turn by their weights; then come some scans of these rows. They
+// settle what the blocks of the tree leave in doubt, and where groups overlap that takes many: a
+// few rows are enough to find two sides, and cost little. Then the other rows, each by its weights,
+// and one scan of all.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +54,8 @@ class FittedSplitMerge {
       if (!(threshold <= gain)) return report.add_log_ratio(gain);
     }
     collect_items(state.partition, node, i, j);
-    scan_.launch_near(i, j, items_, near_, scans, state.prior, random, stop);
+    scan_.launch_near(i, j, items_, near_, put_few_first(random), coarse_scans, state.prior, random,
+                      stop);
     if (stop) return;
     const double log_q = a == b ? scan_.draw(state.prior, random)
                                 : scan_.replay(state.prior, current_sides(state, a));
@@ -67,7 +70,10 @@ class FittedSplitMerge {
   }
 
  private:
-  static constexpr int scans = 4;
+  // A launch begins with about so many rows, and at most this share of all: its many scans then
+  // cost no more than three of all rows.
+  static constexpr double most_few = 60, largest_share = 0.25;
+  static constexpr int coarse_scans = 12;
 
   // S without i and j in the order of the tree, and which of v's children each is below.
   void collect_items(const TreePartition& partition, int node, int i, int j) {
@@ -88,6 +94,25 @@ class FittedSplitMerge {
                         : leaf < second             ? side_a
                                                     : side_b);
       }
+  }
+
+  // Draws which items a launch begins with, puts them first, and returns how many they are. What
+  // the others are near to is forgotten.
+  std::size_t put_few_first(Stream& random) {
+    const double n = static_cast<double>(items_.size());
+    const double expected = std::min(most_few, largest_share * n);
+    std::size_t count = 0;
+    later_.clear();
+    for (std::size_t k = 0; k < items_.size(); ++k) {
+      if (random.uniform() * n < expected) {
+        items_[count] = items_[k];
+        near_[count++] = near_[k];
+      } else {
+        later_.push_back(items_[k]);
+      }
+    }
+    std::copy(later_.begin(), later_.end(), items_.begin() + static_cast<std::ptrdiff_t>(count));
+    return count;
   }
 
   std::span<const Side> current_sides(const GuidedState<F>& state, int a) {
@@ -119,7 +144,7 @@ class FittedSplitMerge {
   }
 
   RestrictedScan<F> scan_;
-  std::vector<int> pieces_, items_, near_;
+  std::vector<int> pieces_, items_, near_, later_;
   std::vector<Side> sides_;
   std::vector<double> both_, statistics_[2];
 };

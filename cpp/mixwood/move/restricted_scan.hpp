@@ -37,23 +37,21 @@ class RestrictedScan {
     for (int scan = 0; scan < scans && !stop; ++scan) draw(prior, random);
   }
 
-  // Likewise, but items start on the side that `near` says; those that are near nowhere follow in
-  // turn, each by its weights.
+  // Likewise, from the side that `near` says; who is near nowhere follows in turn, by its weights.
+  // The first `few` items alone come first, and are scanned `coarse` times: that finds where the
+  // sides are. The others follow then, each by its weights, and all are scanned once.
   void launch_near(int anchor_a, int anchor_b, std::span<const int> items,
-                   std::span<const int> near, int scans, const Prior& prior, Stream& random,
-                   const std::atomic<bool>& stop) {
+                   std::span<const int> near, std::size_t few, int coarse, const Prior& prior,
+                   Stream& random, const std::atomic<bool>& stop) {
     begin(anchor_a, anchor_b, items, prior);
-    for (std::size_t k = 0; k < items.size(); ++k)
+    for (std::size_t k = 0; k < few; ++k)
       if (near[k] != nowhere) put(k, static_cast<Side>(near[k]));
-    for (std::size_t k = 0; k < items.size() && !stop; ++k) {
-      if (near[k] != nowhere) continue;
-      clusters_.load(std::span<const int>(items_).subspan(k, 1));
-      clusters_.score(both, scores_.data());
-      const double log_odds = log_join(prior, side_a, k) + scores_[side_a * block_] -
-                              log_join(prior, side_b, k) - scores_[side_b * block_];
-      put(k, random.uniform() < 1 / (1 + std::exp(-log_odds)) ? side_a : side_b);
-    }
-    for (int scan = 0; scan < scans && !stop; ++scan) draw(prior, random);
+    for (std::size_t k = 0; k < few && !stop; ++k)
+      if (near[k] == nowhere) follow(k, prior, random);
+    placed_ = few;
+    for (int scan = 0; scan < coarse && !stop; ++scan) draw(prior, random);
+    for (; placed_ < items_.size() && !stop; ++placed_) follow(placed_, prior, random);
+    if (!stop) draw(prior, random);
   }
   static constexpr int nowhere = -1;
 
@@ -102,6 +100,16 @@ class RestrictedScan {
     }
     items_.assign(items.begin(), items.end());
     sides_.resize(items.size());
+    placed_ = items.size();
+  }
+
+  // Puts an item that has no side yet on one, by its weights.
+  void follow(std::size_t k, const Prior& prior, Stream& random) {
+    clusters_.load(std::span<const int>(items_).subspan(k, 1));
+    clusters_.score(both, scores_.data());
+    const double log_odds = log_join(prior, side_a, k) + scores_[side_a * block_] -
+                            log_join(prior, side_b, k) - scores_[side_b * block_];
+    put(k, random.uniform() < 1 / (1 + std::exp(-log_odds)) ? side_a : side_b);
   }
 
   void put(std::size_t k, Side side) {
@@ -138,8 +146,8 @@ class RestrictedScan {
   template <class Choose>
   double scan(const Prior& prior, Choose&& choose) {
     double log_q = 0;
-    for (std::size_t start = 0; start < items_.size(); start += block_) {
-      const std::size_t end = std::min(start + block_, items_.size());
+    for (std::size_t start = 0; start < placed_; start += block_) {
+      const std::size_t end = std::min(start + block_, placed_);
       clusters_.load(std::span<const int>(items_).subspan(start, end - start));
       clusters_.score(both, scores_.data());
       for (std::size_t k = start; k < end; ++k) {
@@ -188,6 +196,7 @@ class RestrictedScan {
   std::vector<double> scores_;
   std::vector<int> items_;
   std::vector<Side> sides_;
+  std::size_t placed_ = 0;  // items that have a side: all but in a launch
 };
 
 }  // namespace mixwood

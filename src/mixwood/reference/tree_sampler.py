@@ -16,7 +16,7 @@ from mixwood._support.types import Data, FloatArray
 from mixwood.model import Mixture
 from mixwood.reference import multiway_redraw, split_merge
 from mixwood.reference.blocks import BlockChain
-from mixwood.reference.fitted_split_merge import FittedClusters
+from mixwood.reference.fitted_split_merge import FittedClusters, few_first
 from mixwood.reference.growing_blocks import GrowingBlocks
 from mixwood.reference.multiway_redraw import ManyBlocks
 from mixwood.reference.random import Stream
@@ -288,8 +288,9 @@ class TreeChain(BlockChain):
         inside = np.isin(self.assignment, self.assignment[[i, j]])
         items = [row for row in self.tree.rows[0] if inside[row] and row not in (i, j)]
         left, right = map(set, self._rows_of_children(v))
+        items, few = few_first(items, self.stream)
         two = FittedClusters(self.family, self.X, (i, j), items)
-        near = [0 if row in left else 1 if row in right else None for row in items]
+        near = [0 if row in left else 1 if row in right else None for row in items[:few]]
         two.launch_near(near, self.log_old, self.stream)
         return two
 
