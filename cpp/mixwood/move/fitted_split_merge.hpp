@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -65,6 +66,9 @@ class FittedSplitMerge {
     else
       merge(state, a, b);
   }
+
+  // Rows scored against a side so far.
+  std::int64_t scored() const { return scan_.scored(); }
 
  private:
   static constexpr int scans = 4;
