@@ -76,7 +76,9 @@ struct Sampler<TreeOptions> {
             .redraw_moves = number("redraw_moves", 0, Numbers::many),
             .rebuild = number("rebuild", 0, Numbers::many),
             .warmup_rebuild = number("warmup_rebuild", 0, Numbers::many),
-            .max_leaves = number("max_leaves", 0, Numbers::many)};
+            .max_leaves = number("max_leaves", 0, Numbers::many),
+            .learn_moves = number("learn_moves", 0, 1) == 1,
+            .learn_rebuild = number("learn_rebuild", 0, 1) == 1};
   }
 };
 

@@ -187,6 +187,10 @@ class Tree(Sampler):
         usual length should agree.
     redraw_moves : int
         How many multiway redraws an iteration proposes; none by default, as few are accepted.
+    learn_moves : bool
+        Whether warm-up learns to make fewer of those moves whose number is left to the default:
+        of a kind that costs more than a tenth of the scan over rows and is accepted less than once
+        in 50 proposals. Guide trees then last longer, too.
 
     Notes
     -----
@@ -217,11 +221,14 @@ class Tree(Sampler):
     fitted_moves: int | None = None
     passes: int | None = None
     redraw_moves: int = 0
+    learn_moves: bool = True
 
     name: ClassVar[str] = "tree"
     takes_leaves: ClassVar[bool] = True
     #: What files of earlier versions mean, which lack a field: runs go on as they began.
-    absent_means: ClassVar[dict[str, int]] = {"fitted_moves": 0, "passes": 1, "redraw_moves": 0}
+    absent_means: ClassVar[dict[str, int | bool]] = {
+        "fitted_moves": 0, "passes": 1, "redraw_moves": 0, "learn_moves": False,
+    }  # fmt: skip
 
     def why_no_latent(self, n: int) -> str | None:
         """Return why, if some leaves are of several rows."""
@@ -270,6 +277,8 @@ class Tree(Sampler):
             "rebuild": chosen(self.rebuild, max(250, round(5 * n**0.5))),
             "warmup_rebuild": chosen(self.rebuild, _warmup_rebuild(n, columns)),
             "max_leaves": chosen(self.max_leaves, 0),
+            "learn_moves": int(self.learn_moves),
+            "learn_rebuild": int(self.learn_moves and self.rebuild is None),
         }
 
 

@@ -74,6 +74,29 @@ def test_a_long_chain_finds_the_posterior(start, sampler, cases, seed):
     assert result.passed(), result
 
 
+@pytest.mark.parametrize("case", ["six-points", "seven-in-the-plane"])
+def test_learned_numbers_of_moves_are_exact(case, seed):
+    likelihood, X = LARGER[case]
+    model = mw.Mixture(likelihood, mw.NGGP(alpha=1.0, sigma=0.3))
+    rng = np.random.default_rng(seed)
+    X = likelihood.check(X)
+    start = np.zeros(len(X), dtype=np.int32)
+    chain = make_chain(model, X, start, rng.bit_generator, mw.Tree())
+    chain.freeze()
+    # Of so few rows a good part of all proposals is accepted: shares as of many rows are put in.
+    state = bytearray(chain.save_state())
+    for end, share in ((-180, 0.12), (-117, 0.07), (-54, 0.3)):
+        assert np.frombuffer(state[end - 8 : end]) == [1.0]
+        state[end - 8 : end] = np.float64(share).tobytes()
+    chain.load_state(bytes(state))
+
+    def run(starts, _):
+        return chain.replicate(**starts, iterations=2)
+
+    result = goodness_of_fit(model, X, replicates=12_000, seed=rng, run=run)
+    assert result.passed(), result
+
+
 # --- weighted leaves: the posterior given that the rows of a leaf stay together
 
 

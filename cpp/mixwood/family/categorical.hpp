@@ -50,6 +50,7 @@ class Categorical {
     }
     for (int j = 0; j < d; ++j)
       for (int l = offsets_[j]; l < offsets_[j + 1]; ++l) column_sums_[j] += pseudo_counts_[l];
+    forget_gains();
     alone_.fill(static_cast<std::size_t>(n),
                 [this](std::size_t i) { return compute_alone(static_cast<int>(i)); });
   }
@@ -69,6 +70,7 @@ class Categorical {
                 beta);
     }
     alone_.forget(static_cast<std::size_t>(n_));
+    forget_gains();
   }
   double log_base() const {
     double total = 0;
@@ -120,11 +122,10 @@ class Categorical {
     double total = 0;
     for (int j = 0; j < d_; ++j) {
       double count = 0;
-      for (int l = offsets_[j]; l < offsets_[j + 1]; ++l) {
-        if (s[l] == 0) continue;
+      each_seen(s, j, [&](int l) {
         count += s[l];
-        total += log_gamma(pseudo_counts_[l] + s[l]) - log_gamma(pseudo_counts_[l]);
-      }
+        total += log_gain(j, l, s[l]);
+      });
       if (count > 0) total += log_gamma(column_sums_[j]) - log_gamma(column_sums_[j] + count);
     }
     return total;
@@ -139,6 +140,49 @@ class Categorical {
     return total;
   }
 
+  // Calls visit(l) for the categories of a column that occur. Most of many do not: eight at once
+  // are passed over.
+  template <class Visit>
+  void each_seen(const double* s, int column, Visit&& visit) const {
+    constexpr int block = 8;
+    const int end = offsets_[column + 1];
+    int l = offsets_[column];
+    for (; l + block <= end; l += block) {
+      double sum = 0;  // of counts, none of which is negative
+      for (int k = 0; k < block; ++k) sum += s[l + k];
+      if (sum == 0) continue;
+      for (int k = l; k < l + block; ++k)
+        if (s[k] != 0) visit(k);
+    }
+    for (; l < end; ++l)
+      if (s[l] != 0) visit(l);
+  }
+
+  // log Gamma(a_l + count)/Gamma(a_l): counts are mostly whole and small, and pseudo-counts the
+  // same throughout a column.
+  double log_gain(int column, int l, double count) const {
+    const auto whole = static_cast<std::size_t>(count);
+    if (!is_even_[column] || whole >= common_counts || static_cast<double>(whole) != count)
+      return compute_gain(l, count);
+    return log_gains_.at(static_cast<std::size_t>(column) * common_counts + whole,
+                         [&](std::size_t) { return compute_gain(l, count); });
+  }
+  double compute_gain(int l, double count) const {
+    return log_gamma(pseudo_counts_[l] + count) - log_gamma(pseudo_counts_[l]);
+  }
+
+  // Pseudo-counts have changed.
+  void forget_gains() {
+    is_even_.resize(static_cast<std::size_t>(d_));
+    for (int j = 0; j < d_; ++j) {
+      const auto first = pseudo_counts_.begin() + offsets_[j];
+      const auto end = pseudo_counts_.begin() + offsets_[j + 1];
+      is_even_[j] = std::all_of(first, end, [&](double a) { return a == *first; });
+    }
+    log_gains_.forget(static_cast<std::size_t>(d_) * common_counts);
+  }
+  static constexpr std::size_t common_counts = 128;
+
   void add(double* s, int i, double amount) const {
     for (int j = 0; j < d_; ++j)
       if (const int l = place(i, j); l < statistic_size()) s[l] += amount;
@@ -150,7 +194,8 @@ class Categorical {
   std::vector<double> pseudo_counts_, column_sums_;
   Hyperprior hyper_;
   std::vector<double> base_;
-  LazyTable alone_;
+  std::vector<char> is_even_;  // columns whose pseudo-counts are all the same
+  LazyTable log_gains_, alone_;
 };
 
 class Categorical::Clusters {

@@ -10,7 +10,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <numbers>
 #include <span>
@@ -38,6 +40,7 @@ class DiagonalGaussian {
     r_.assign(static_cast<std::size_t>(d), r);
     psi_.assign(static_cast<std::size_t>(d), 1.0);
     size_terms_.fill(n, [this](int size) { return any_size(size); });
+    sums_of_terms_.fill(n, [this](int size) { return sum_of_terms(size); });
     alone_.fill(static_cast<std::size_t>(n),
                 [this](std::size_t i) { return compute_alone(static_cast<int>(i)); });
   }
@@ -87,13 +90,15 @@ class DiagonalGaussian {
   }
 
   void observe(double* s, int i) const {
+    const double* x = row(i);
+    double n = 1, share = 1;  // of the column before, which mostly has as many entries
     for (int j = 0; j < d_; ++j, s += 3) {
-      const double x = row(i)[j];
-      if (std::isnan(x)) continue;
+      if (std::isnan(x[j])) continue;
       s[0] += 1;
-      const double difference = x - s[1];
-      s[2] += difference * difference * (s[0] - 1) / s[0];
-      s[1] += difference / s[0];
+      if (s[0] != n) share = 1 / (n = s[0]);
+      const double difference = x[j] - s[1], step = difference * share;
+      s[2] += difference * (difference - step);
+      s[1] += step;
     }
   }
 
@@ -193,24 +198,43 @@ class DiagonalGaussian {
 
   // Whether all columns have as many entries.
   bool has_one_size(const double* s) const {
-    bool same = true;
-    for (int j = 1; j < d_; ++j) same &= s[3 * j] == s[0];
-    return same;
+    // Bits compare much faster than numbers that may be NaN.
+    const auto first = std::bit_cast<std::uint64_t>(s[0]);
+    std::uint64_t other = 0;
+    for (int j = 1; j < d_; ++j) other |= std::bit_cast<std::uint64_t>(s[3 * j]) ^ first;
+    return other == 0;
   }
 
   // log P of a cluster with as many entries in each column, given the columns' moments: one
   // logarithm for all of them.
   template <class Column>
   double log_marginal_of_size(double n, Column&& moments) const {
+    const double *const psi = psi_.data(), *const r = r_.data();
+    const double shrunk = r[0] * n / (r[0] + n);
+    const bool one_r = has_one_r_;
     LogProduct scales;
-    double shrunk = r_[0] * n / (r_[0] + n);
-    for (int j = 0; j < d_; ++j) {
-      const auto [mean, scatter] = moments(j);
-      if (!has_one_r_) shrunk = r_[j] * n / (r_[j] + n);
-      scales.times(psi_[j] + scatter + shrunk * mean * mean);
+    // A block of columns first, so that their arithmetic does not wait for that of the product.
+    constexpr int block = 8;
+    double some[block];
+    for (int first = 0; first < d_; first += block) {
+      const int count = std::min(block, d_ - first);
+      for (int j = 0; j < count; ++j) {
+        const int at = first + j;
+        const auto [mean, scatter] = moments(at);
+        const double weight = one_r ? shrunk : r[at] * n / (r[at] + n);
+        some[j] = psi[at] + scatter + weight * mean * mean;
+      }
+      for (int j = count; j < block; ++j) some[j] = 1;
+      scales.times(some[0], some[1], some[2], some[3]);
+      if (count > 4) scales.times(some[4], some[5], some[6], some[7]);
     }
-    return d_ * size_terms_.at(n, [this](double any) { return any_size(any); }) + base_term(n) -
-           0.5 * (nu_ + n) * scales.log();
+    const double terms = sums_of_terms_.at(n, [this](double any) { return sum_of_terms(any); });
+    return terms - 0.5 * (nu_ + n) * scales.log();
+  }
+
+  // size_term of all columns for one size.
+  double sum_of_terms(double n) const {
+    return d_ * size_terms_.at(n, [this](double any) { return any_size(any); }) + base_term(n);
   }
 
   // What a learned base measure adds to the columns' terms for a size.
@@ -251,7 +275,7 @@ class DiagonalGaussian {
   bool complete_ = true, has_one_r_ = true;
   double prior_sum_ = 0;                       // of prior_terms_
   std::vector<double> r_, psi_, prior_terms_;  // of every column; nu/2 log psi where learned
-  SizeTerms size_terms_;
+  SizeTerms size_terms_, sums_of_terms_;       // of one column, and of all
   bool has_parts_ = false;
   LazyTable alone_;
   std::shared_ptr<const VarianceHyper> hyper_;  // null where the base measure is fixed

@@ -32,6 +32,7 @@ inline void DiagonalGaussian::set_base(const double* base) {
       throw std::invalid_argument("a base measure must have positive variances, r and nu");
   }
   size_terms_.forget(n_);
+  sums_of_terms_.forget(n_);
   alone_.forget(static_cast<std::size_t>(n_));
 }
 

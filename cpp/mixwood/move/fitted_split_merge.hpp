@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -68,6 +69,9 @@ class FittedSplitMerge {
     else
       merge(state, a, b);
   }
+
+  // Rows scored against a side so far.
+  std::int64_t scored() const { return scan_.scored(); }
 
  private:
   // A launch begins with about so many rows, and at most this share of all: its many scans then

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -67,6 +68,9 @@ class RestrictedScan {
     return scan(prior, [&](std::size_t k, double) { return sides[k]; });
   }
 
+  // Rows scored against a side so far.
+  std::int64_t scored() const { return scored_; }
+
   int anchor(Side side) const { return anchors_[side]; }
   std::span<const int> items() const { return items_; }
   // Where each item is now.
@@ -106,7 +110,7 @@ class RestrictedScan {
   // Puts an item that has no side yet on one, by its weights.
   void follow(std::size_t k, const Prior& prior, Stream& random) {
     clusters_.load(std::span<const int>(items_).subspan(k, 1));
-    clusters_.score(both, scores_.data());
+    score_block();
     const double log_odds = log_join(prior, side_a, k) + scores_[side_a * block_] -
                             log_join(prior, side_b, k) - scores_[side_b * block_];
     put(k, random.uniform() < 1 / (1 + std::exp(-log_odds)) ? side_a : side_b);
@@ -149,17 +153,22 @@ class RestrictedScan {
     for (std::size_t start = 0; start < placed_; start += block_) {
       const std::size_t end = std::min(start + block_, placed_);
       clusters_.load(std::span<const int>(items_).subspan(start, end - start));
-      clusters_.score(both, scores_.data());
+      score_block();
       for (std::size_t k = start; k < end; ++k) {
         const double log_odds = odds(prior, k, k - start);
         const Side side = choose(k, log_odds);
         log_q -= softplus(side == side_a ? -log_odds : log_odds);
         if (side == sides_[k]) continue;
         move(k, side);
-        if (k + 1 < end) clusters_.score(both, scores_.data());
+        if (k + 1 < end) score_block();
       }
     }
     return log_q;
+  }
+
+  void score_block() {
+    clusters_.score(both, scores_.data());
+    scored_ += 2 * static_cast<std::int64_t>(block_);
   }
 
   double odds(const Prior& prior, std::size_t k, std::size_t b) {
@@ -193,6 +202,7 @@ class RestrictedScan {
   const RowGroups* groups_ = nullptr;
   std::vector<double> counts_[2];
   std::size_t block_;  // rows scored at once
+  std::int64_t scored_ = 0;
   std::vector<double> scores_;
   std::vector<int> items_;
   std::vector<Side> sides_;

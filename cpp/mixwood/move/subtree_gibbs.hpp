@@ -10,6 +10,7 @@
 // apart.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -35,6 +36,7 @@ class SubtreeGibbs {
     const Block<F> block = state.tree->blocks.of(node, scratch_);
     fill_weights(state, node, own, block);
     const int count = static_cast<int>(weights_.size());
+    compared_ += count;
     const int choice = pick_cluster(kernels_, weights_, random.uniform(), "block");
     const bool whole = state.partition.size(own) == state.tree->shape.size[node];
     stays_ = whole ? count - 1 : state.partition.position(own);
@@ -43,6 +45,9 @@ class SubtreeGibbs {
     state.move_node(node, own, to, block);
     ++report.accepted;
   }
+
+  // Blocks compared with a cluster so far.
+  std::int64_t compared() const { return compared_; }
 
   // The probability with which the last block that was drawn would change cluster: `pick` has left
   // the weights themselves where their logs were.
@@ -99,6 +104,7 @@ class SubtreeGibbs {
   BlockScores<F> block_scores_;
   typename NodeBlocks<F>::Scratch scratch_;
   std::vector<double> scores_, weights_;
+  std::int64_t compared_ = 0;
   int stays_ = 0;  // the choice that leaves the block where it is
 };
 

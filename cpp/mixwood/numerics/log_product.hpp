@@ -18,6 +18,17 @@ class LogProduct {
     }
   }
 
+  // Four factors at once: they wait for each other only once.
+  void times(double a, double b, double c, double d) {
+    const double four = (a * b) * (c * d);
+    const double next = product_ * four;
+    if (four > 1e-150 && four < 1e150 && next > 1e-150 && next < 1e150) {
+      product_ = next;
+    } else {
+      for (const double factor : {a, b, c, d}) times(factor);
+    }
+  }
+
   double log() const { return logs_ + std::log(product_); }
 
  private:

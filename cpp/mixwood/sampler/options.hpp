@@ -26,6 +26,8 @@ struct TreeOptions {
   int rebuild;         // iterations from one guide tree to the next; 0: never
   int warmup_rebuild;  // the same in warm-up
   int max_leaves;      // 0: every row is a leaf
+  bool learn_moves;    // default numbers of moves fall in warm-up where none are accepted
+  bool learn_rebuild;  // and trees then last longer
   int threads = 1;     // that guide trees are grown on: they are the same for any number
   bool blank = false;  // nothing is grown: the chain is about to be loaded
 };

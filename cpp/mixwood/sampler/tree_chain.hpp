@@ -19,6 +19,7 @@
 #include "mixwood/move/leaf_scan.hpp"
 #include "mixwood/move/multiway_redraw.hpp"
 #include "mixwood/move/subtree_gibbs.hpp"
+#include "mixwood/sampler/move_share.hpp"
 #include "mixwood/sampler/options.hpp"
 #include "mixwood/sampler/state_chain.hpp"
 #include "mixwood/tree/guide.hpp"
@@ -45,7 +46,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
       if (this->stop_) return;
       this->end_iteration();
     }
-    const int lifetime = frozen_ ? options_.rebuild : options_.warmup_rebuild;
+    int lifetime = frozen_ ? options_.rebuild : options_.warmup_rebuild;
+    if (options_.learn_rebuild) lifetime = shares_.lifetime(lifetime);
     if (lifetime > 0 && ++since_tree_ >= lifetime) new_tree();
   }
 
@@ -55,6 +57,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
                     leaves_);
     if (since_tree_ > 0) new_tree();  // else it was grown just now
     scan_.stop_learning(this->sweep_, laws_.expected_clusters());
+    learn_shares();
     frozen_ = true;
   }
 
@@ -93,6 +96,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     if (options_.fitted_moves != 0)
       for (MoveReport* report : {&fitted_splits_, &fitted_merges_}) report->archive(a);
     if (options_.redraw_moves != 0) redraws_.archive(a);
+    if (options_.learn_moves) shares_.archive(a);
   }
 
   // Laws and leaf sets follow from a tree that was loaded.
@@ -171,15 +175,30 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   static constexpr double most_rows = 20000;              // ... so many rows
   static constexpr std::int64_t most_allocated = 4;       // items per row and iteration, in warm-up
 
-  int moves(int asked, double per_cluster) const {
+  double wanted(double per_cluster) const {
+    return std::clamp(per_cluster * laws_.expected_clusters(), 20.0, 5000.0);
+  }
+  int moves(int asked, double per_cluster, const MoveShare& share) {
     if (asked != TreeOptions::automatic) return asked;
-    return static_cast<int>(std::clamp(per_cluster * laws_.expected_clusters(), 20.0, 5000.0));
+    return share.number(wanted(per_cluster), this->random_);
+  }
+  bool learns_shares() const { return options_.learn_moves && !frozen_; }
+  void learn_shares() {
+    if (!learns_shares()) return;
+    shares_.learn({wanted(subtrees_per_cluster), wanted(splits_per_cluster), wanted_fitted()});
   }
 
   void move_blocks() {
     const Timed timed(subtrees_);
-    for (int k = moves(options_.subtree_moves, subtrees_per_cluster); k > 0 && !this->stop_; --k)
+    const MoveReport before = subtrees_;
+    const std::int64_t work = subtree_gibbs_.compared();
+    for (int k = moves(options_.subtree_moves, subtrees_per_cluster, shares_.subtrees);
+         k > 0 && !this->stop_; --k)
       subtree_gibbs_(this->state_, laws_.blocks().draw(this->random_), this->random_, subtrees_);
+    if (learns_shares())
+      shares_.subtrees.count(
+          subtrees_.proposed - before.proposed, subtrees_.accepted - before.accepted,
+          rows_per_block * static_cast<double>(subtree_gibbs_.compared() - work));
   }
 
   void split_and_merge() {
@@ -187,33 +206,51 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     const Timed timed(splits_);
     const std::int64_t work = split_merge_.allocated();
     const std::int64_t most = most_allocated * this->n_rows();
-    for (int k = moves(options_.split_moves, splits_per_cluster); k > 0 && !this->stop_; --k) {
+    const std::int64_t proposed = splits_.proposed + merges_.proposed + idle_.proposed;
+    const std::int64_t accepted = splits_.accepted + merges_.accepted;
+    for (int k = moves(options_.split_moves, splits_per_cluster, shares_.splits);
+         k > 0 && !this->stop_; --k) {
       // From a bad start every proposal is expensive. After warm-up the count must not look at the
       // state.
       if (!frozen_ && split_merge_.allocated() - work > most) break;
       split_merge_(this->state_, laws_.pairs().draw(this->random_), this->random_, splits_, merges_,
                    idle_);
     }
+    if (learns_shares())  // each item is compared with both sides
+      shares_.splits.count(
+          splits_.proposed + merges_.proposed + idle_.proposed - proposed,
+          splits_.accepted + merges_.accepted - accepted,
+          2 * rows_per_block * static_cast<double>(split_merge_.allocated() - work));
   }
 
   // By default one per cluster for 600 rows, and fewer with the square of their number, down to a
   // tenth: a proposal is a pass over a cluster, and few of a large one's are accepted, but nothing
   // else divides clusters that overlap. Beyond 20,000 rows, which is what a scan of leaves visits,
   // again fewer. What is left of a number decides by chance.
-  int fitted_moves() {
-    if (options_.fitted_moves != TreeOptions::automatic) return options_.fitted_moves;
+  double wanted_fitted() const {
     const double few = std::min(1.0, std::pow(fitted_once_per_cluster / this->n_rows(), 2));
     const double each = std::max(few, fitted_least * std::min(1.0, most_rows / this->n_rows()));
-    return static_cast<int>(each * laws_.expected_clusters() + this->random_.uniform());
+    return each * laws_.expected_clusters();
+  }
+  int fitted_moves() {
+    if (options_.fitted_moves != TreeOptions::automatic) return options_.fitted_moves;
+    return static_cast<int>(shares_.fitted.share() * wanted_fitted() + this->random_.uniform());
   }
 
   void split_and_merge_fitted() {
     // Rows are allocated one by one: not where they are leaves of several.
     if (laws_.pairs().empty() || !sets_.empty() || is_weighted(*this->family_)) return;
     const Timed timed(fitted_splits_);
+    const std::int64_t proposed = fitted_splits_.proposed + fitted_merges_.proposed;
+    const std::int64_t accepted = fitted_splits_.accepted + fitted_merges_.accepted;
+    const std::int64_t work = fitted_.scored();
     for (int k = fitted_moves(); k > 0 && !this->stop_; --k)
       fitted_(this->state_, laws_.pairs().draw(this->random_), this->random_, this->stop_,
               fitted_splits_, fitted_merges_);
+    if (learns_shares())
+      shares_.fitted.count(fitted_splits_.proposed + fitted_merges_.proposed - proposed,
+                           fitted_splits_.accepted + fitted_merges_.accepted - accepted,
+                           static_cast<double>(fitted_.scored() - work));
   }
 
   void redraw() {
@@ -232,6 +269,9 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     const int visits = options_.leaf_moves == TreeOptions::automatic
                            ? scan_.advised_visits(laws_.expected_clusters())
                            : options_.leaf_moves;
+    if (learns_shares())
+      shares_.count_scan(static_cast<double>(visits) * this->n_clusters() *
+                         (sets_.empty() && !is_weighted(*this->family_) ? 1 : rows_per_block));
     scan_(this->state_, visits, this->sweep_, subtree_gibbs_, this->random_, this->stop_, leaves_);
   }
 
@@ -246,6 +286,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     const auto& tree = *this->state_.tree;
     laws_ = NodeLaws(tree.shape, tree.log_dissimilarity);
     if (!frozen_) scan_.set_lengths(laws_.expected_clusters());
+    learn_shares();
     this->state_.rebuild();
     since_tree_ = 0;
     ++trees_.proposed;
@@ -264,6 +305,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   FittedSplitMerge<F> fitted_;
   MultiwayRedraw<F> redraw_;
   LeafScan<F> scan_;
+  MoveShares shares_;  // all 1 unless they are learned
   bool frozen_ = false;
   int since_tree_ = 0;
   MoveReport subtrees_{"subtree"};

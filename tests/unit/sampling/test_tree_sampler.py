@@ -154,6 +154,55 @@ def test_rows_that_are_all_equal(likelihood):
     assert np.all(np.isfinite(post.log_joint))
 
 
+# --- how many moves
+
+
+def proposals(chain, iterations):
+    """Return how many moves of each kind an iteration proposes."""
+    kinds = {"subtree": "subtrees", "split": "splits", "merge": "splits", "idle": "splits"}
+    kinds |= {"fitted split": "fitted", "fitted merge": "fitted"}
+    counts = defaultdict(float)
+    for sign in (-1, 1):
+        for report in chain.reports():
+            if report["move"] in kinds:
+                counts[kinds[report["move"]]] += sign * report["proposed"] / iterations
+        if sign < 0:
+            chain.iterate(iterations)
+    return counts
+
+
+def in_one_cluster(chain_of, sampler, warmup=200):
+    one = np.random.default_rng(1).normal(size=(300, 16))
+    chain = chain_of(mw.Gaussian(), one, np.zeros(300), sampler=sampler)
+    chain.iterate(warmup)
+    chain.freeze()
+    return chain
+
+
+def test_moves_that_are_always_refused_become_few(chain_of):
+    learned = proposals(in_one_cluster(chain_of, mw.Tree(passes=1)), 400)
+    default = proposals(in_one_cluster(chain_of, mw.Tree(passes=1, learn_moves=False)), 400)
+    assert default["subtrees"] == default["splits"] == 20
+    assert 0.9 < default["fitted"] < 3
+    for kind, most in (("subtrees", 0.5), ("splits", 0.7), ("fitted", 0.5)):
+        assert 0 < learned[kind] < most * default[kind]
+
+
+def test_numbers_that_are_chosen_stay(chain_of):
+    sampler = mw.Tree(9, 11, fitted_moves=1, passes=1, rebuild=50)
+    counts = proposals(in_one_cluster(chain_of, sampler), 100)
+    assert counts == {"subtrees": 9, "splits": 11, "fitted": 1}
+    trees = in_one_cluster(chain_of, sampler, 100).reports()[-1]
+    assert trees["proposed"] == 2  # at 50 and at 100
+
+
+def test_after_warm_up_nothing_is_learned(chain_of):
+    chain = in_one_cluster(chain_of, mw.Tree(passes=1), 20)
+    first, later = proposals(chain, 1000), proposals(chain, 1000)
+    for kind, count in first.items():
+        assert abs(later[kind] - count) < 0.15 * count + 0.1
+
+
 # --- the books
 
 
