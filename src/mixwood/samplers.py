@@ -190,7 +190,9 @@ class Tree(Sampler):
     learn_moves : bool
         Whether warm-up learns to make fewer of those moves whose number is left to the default:
         of a kind that costs more than a tenth of the scan over rows and is accepted less than once
-        in 50 proposals. Guide trees then last longer, too.
+        in 50 proposals. Guide trees then last longer, too. For data that are known to be hardly
+        stuck; not by default, since a merge that is seldom needed may still be the one that makes
+        chains agree.
 
     Notes
     -----
@@ -221,14 +223,12 @@ class Tree(Sampler):
     fitted_moves: int | None = None
     passes: int | None = None
     redraw_moves: int = 0
-    learn_moves: bool = True
+    learn_moves: bool = False
 
     name: ClassVar[str] = "tree"
     takes_leaves: ClassVar[bool] = True
     #: What files of earlier versions mean, which lack a field: runs go on as they began.
-    absent_means: ClassVar[dict[str, int | bool]] = {
-        "fitted_moves": 0, "passes": 1, "redraw_moves": 0, "learn_moves": False,
-    }  # fmt: skip
+    absent_means: ClassVar[dict[str, int]] = {"fitted_moves": 0, "passes": 1, "redraw_moves": 0}
 
     def why_no_latent(self, n: int) -> str | None:
         """Return why, if some leaves are of several rows."""

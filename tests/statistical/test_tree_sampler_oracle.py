@@ -81,7 +81,7 @@ def test_learned_numbers_of_moves_are_exact(case, seed):
     rng = np.random.default_rng(seed)
     X = likelihood.check(X)
     start = np.zeros(len(X), dtype=np.int32)
-    chain = make_chain(model, X, start, rng.bit_generator, mw.Tree())
+    chain = make_chain(model, X, start, rng.bit_generator, mw.Tree(learn_moves=True))
     chain.freeze()
     # Of so few rows a good part of all proposals is accepted: shares as of many rows are put in.
     state = bytearray(chain.save_state())

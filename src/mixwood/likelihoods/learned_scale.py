@@ -182,7 +182,8 @@ def start_grid(
 
     Examples
     --------
-    >>> len(start_grid(None, NU_PRIOR, 2, (0.0, 0.0))), start_grid(0.1, 8.0, 2, (2.0, -1.0))[0]
+    >>> learned = start_grid(None, nu_prior(1), 2, (0.0, 0.0))
+    >>> len(learned), start_grid(0.1, 8.0, 2, (2.0, -1.0))[0]
     (10, Start(share=1.0, log_tail=(2.0, -1.0)))
     """
     log_nu, free = log_tail

@@ -283,7 +283,8 @@ class DescribedDraws(PredictingDraws):
         >>> post.check_fit().sentence
         'The model fits: the rows of each cluster look as it expects.'
         >>> X = rng.standard_t(2, size=(200, 1))
-        >>> post = mw.sample(mw.Mixture(), X, draws=50, seed=1, progress=False)
+        >>> model = mw.Mixture(mw.Gaussian())
+        >>> post = mw.sample(model, X, draws=50, seed=1, progress=False)
         >>> post.check_fit().misses
         ('tails',)
         """

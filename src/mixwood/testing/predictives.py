@@ -28,6 +28,8 @@ Density: TypeAlias = Callable[[FloatArray], float]
 #: How many parameters are drawn, and how far the mean of their densities may be from what it
 #: estimates, in standard errors: once in a million.
 ATOMS, ERRORS = 4000, 4.9
+#: How often the row of which the density is asked is in the cluster, too.
+COPIES = 10
 #: How far from 1 a total may be: what is beyond a tail that is cut, and of quadrature.
 TOLERANCE = 1e-6
 
@@ -193,23 +195,28 @@ def check_predictives(
 def check_atoms(resolved: Likelihood, X: Data, rng: np.random.Generator) -> None:
     """Check that the density of a row, given drawn parameters, is in the mean its predictive.
 
-    Of both, constants of the row left out. Given the rows of a cluster ``E[f(x | drawn)]`` is
-    ``P(x | X_c)``, whatever the parameters are.
+    Up to a constant that is the same for all rows, which no sampler sees: two rows are compared.
+    Given the rows of a cluster ``E[f(x | drawn)]`` is ``P(x | X_c)``, whatever the parameters are.
+    Each row is one of many copies in the cluster: the mean density of a row far from it would be
+    that of few draws, and its error unknown.
     """
     family, rows = family_of(resolved), dense(X)
     constants, stream = resolved.row_constants(X), Stream(rng)
-    for members in (1, max(2, len(rows) // 2)):
-        stat, row = family.of(rows[:members]), len(rows) - 1
+    means, errors = [], []
+    for row in (0, len(rows) - 1):
+        stat = family.of(np.concatenate([rows, np.repeat(rows[[row]], COPIES, axis=0)]))
         expected = log(_predictive(family, stat)(rows[row])) - constants[row]
         found = [family.draw_atom(stat, stream)(rows[row]) for _ in range(ATOMS)]
         ratios = np.exp(np.array(found) - expected)
-        error = max(float(ratios.std()) / np.sqrt(ATOMS), 1e-9)
-        if not abs(ratios.mean() - 1) <= ERRORS * error:
-            raise AssertionError(
-                "densities given drawn parameters average to the predictives: fails for row "
-                f"{row} given the first {members} rows, {ratios.mean():.4g} times it, standard "
-                f"error {error:.2g}; the density, or how parameters are drawn, is wrong"
-            )
+        means.append(float(ratios.mean()))
+        errors.append(max(float(ratios.std()) / np.sqrt(ATOMS), 1e-9) / means[-1])
+    ratio, error = means[1] / means[0], float(np.hypot(*errors))
+    if not abs(ratio - 1) <= ERRORS * error:
+        raise AssertionError(
+            "densities given drawn parameters average to the predictives: fails, relative to row "
+            f"0 they are {ratio:.4g} times it for row {len(rows) - 1}, standard error {error:.2g}; "
+            "the density, or how parameters are drawn, is wrong"
+        )
 
 
 def _predictive(family: Family[Any], stat: Any) -> Density:

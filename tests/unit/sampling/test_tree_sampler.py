@@ -180,8 +180,8 @@ def in_one_cluster(chain_of, sampler, warmup=200):
 
 
 def test_moves_that_are_always_refused_become_few(chain_of):
-    learned = proposals(in_one_cluster(chain_of, mw.Tree(passes=1)), 400)
-    default = proposals(in_one_cluster(chain_of, mw.Tree(passes=1, learn_moves=False)), 400)
+    learned = proposals(in_one_cluster(chain_of, mw.Tree(passes=1, learn_moves=True)), 400)
+    default = proposals(in_one_cluster(chain_of, mw.Tree(passes=1)), 400)
     assert default["subtrees"] == default["splits"] == 20
     assert 0.9 < default["fitted"] < 3
     for kind, most in (("subtrees", 0.5), ("splits", 0.7), ("fitted", 0.5)):
@@ -189,7 +189,7 @@ def test_moves_that_are_always_refused_become_few(chain_of):
 
 
 def test_numbers_that_are_chosen_stay(chain_of):
-    sampler = mw.Tree(9, 11, fitted_moves=1, passes=1, rebuild=50)
+    sampler = mw.Tree(9, 11, fitted_moves=1, passes=1, rebuild=50, learn_moves=True)
     counts = proposals(in_one_cluster(chain_of, sampler), 100)
     assert counts == {"subtrees": 9, "splits": 11, "fitted": 1}
     trees = in_one_cluster(chain_of, sampler, 100).reports()[-1]
@@ -197,7 +197,7 @@ def test_numbers_that_are_chosen_stay(chain_of):
 
 
 def test_after_warm_up_nothing_is_learned(chain_of):
-    chain = in_one_cluster(chain_of, mw.Tree(passes=1), 20)
+    chain = in_one_cluster(chain_of, mw.Tree(passes=1, learn_moves=True), 20)
     first, later = proposals(chain, 1000), proposals(chain, 1000)
     for kind, count in first.items():
         assert abs(later[kind] - count) < 0.15 * count + 0.1

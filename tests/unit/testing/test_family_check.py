@@ -73,7 +73,7 @@ def test_one_row_is_too_few():
 )
 def test_predictives_sum_to_one_and_draws_follow_them(likelihood, X, support):
     report = check_family(likelihood, X, support=support, replicates=0)
-    assert len(report.passed) == 5
+    assert len(report.passed) == 6
 
 
 def test_rows_are_drawn_where_none_are_given():
