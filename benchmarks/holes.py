@@ -1,9 +1,8 @@
 """What missing entries cost, and what they no longer spoil.
 
 `missing_entries` is the CPU time of a whole run (pilots, warm-up, draws) over a table in which 5%
-of the entries are missing, against the same table complete: a ratio within one run. `penguins`,
-for which MIXWOOD_DATA must have tables/penguins.csv, compares clusters with species where two of
-344 rows have no measurements.
+of the entries are missing, against the same table complete: a ratio within one run. `penguins`
+compares clusters with species where two of 344 rows have no measurements.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import time
 import numpy as np
 
 import mixwood as mw
-from benchmarks.data import data_folder
 from mixwood.partitions import adjusted_rand
 
 Measurement = dict[str, float | str]
@@ -68,11 +66,8 @@ def penguins() -> dict[str, Measurement]:
     """Compare clusters of measurements with species: all rows, and those that are complete."""
     import pandas as pd
 
-    folder = data_folder()
-    if folder is None:
-        return {}
-    table = pd.read_csv(folder / "tables" / "penguins.csv")
-    numbers = table.select_dtypes("number").drop(columns="year", errors="ignore")
+    table = mw.datasets.penguins()
+    numbers = table.select_dtypes("number")
     found: dict[str, Measurement] = {}
     for name, rows in (("all rows", table.index), ("complete rows", numbers.dropna().index)):
         for kind in (mw.AutoGaussian(), mw.DiagonalGaussian()):

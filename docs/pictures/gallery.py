@@ -1,7 +1,7 @@
 """The pictures of gallery.md: `python docs/pictures/gallery.py [NAME ...]` makes them anew.
 
 MIXWOOD_DATA names the folder that holds sets/NAME.csv.gz, the last column of each the label, -1
-where it is not known, and tables/penguins.csv. For each set a line tells what the page says of it.
+where it is not known. For each set a line tells what the page says of it.
 """
 
 import gzip
@@ -97,7 +97,7 @@ def islands():
     """Write the picture of the penguins, whose islands are groups."""
     import pandas
 
-    table = pandas.read_csv(Path(os.environ["MIXWOOD_DATA"]) / "tables" / "penguins.csv")
+    table = mw.datasets.penguins()
     model = mw.Mixture(mw.Gaussian(), mw.FiniteMixture())
     X, truth = table.select_dtypes("number"), pandas.factorize(table["species"])[0]
     for groups in (table["island"], None):

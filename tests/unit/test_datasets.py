@@ -40,6 +40,19 @@ def write_corpus(folder, header=(2, 3, 3), entries=((1, 1, 5), (1, 3, 1), (2, 2,
     (folder / "vocab.nips.txt").write_text("a\nb\nc\n")
 
 
+def test_penguins_are_as_they_were_measured():
+    table = mw.datasets.penguins()
+    assert table.shape == (344, 7)
+    measured = table.select_dtypes("number")
+    assert measured.columns.tolist() == [
+        "bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g",
+    ]  # fmt: skip
+    assert np.flatnonzero(measured.isna().all(axis=1)).tolist() == [3, 339]
+    assert table["sex"].isna().sum() == 11
+    measured.iloc[0] = 0.0  # a table of one's own
+    assert mw.datasets.penguins()["body_mass_g"].min() == 2700
+
+
 def test_nips_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(mixwood.datasets, "NIPS_SIZES", (2, 3, 3))
     (tmp_path / "nips").mkdir()

@@ -106,7 +106,7 @@ def test_python_of_the_readme(tmp_path, monkeypatch):
     names = {}
     for code in codes:
         exec(code, names)
-    assert names["post"].n_items == 1300
+    assert names["post"].n_items == 344
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def files(tmp_path, monkeypatch):
     iris.to_csv("iris.csv", index=False)
     for name in ("measurements", "table", "cells"):
         iris[["petal length", "x"]].to_csv(f"{name}.csv", index=False)
-    penguins = iris[["petal length", "x", "species"]].assign(island=["a", "b"] * 5, sex="f")
+    penguins = mw.datasets.penguins().groupby("species").head(12)
     penguins.to_csv("penguins.csv", index=False)
 
 

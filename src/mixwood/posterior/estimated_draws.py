@@ -96,7 +96,9 @@ class EstimatedDraws(Draws):
         int64 array of shape (n,)
             The cluster of each item, 0 to K-1 from the largest to the smallest; of equal ones,
             the first to appear comes first. Loss and sizes count rows, also where the items
-            are weighted leaves. Known labels are kept: where clusters of two are estimated to
+            are weighted leaves. A row with missing entries that would be alone only because no
+            cluster has more than half of its probability goes to the likeliest. Known labels
+            are kept: where clusters of two are estimated to
             be one, the label of fewer rows gets a cluster of its own. With `min_size` they need
             not be.
 
@@ -111,7 +113,7 @@ class EstimatedDraws(Draws):
         from mixwood.estimates import point_estimate
         from mixwood.likelihoods.known_labels import allowed_labels, leaves_of
         from mixwood.partitions import checked_loss
-        from mixwood.posterior.membership import large_clusters
+        from mixwood.posterior.membership import large_clusters, undecided_settled
 
         most = (
             None if max_clusters is None else whole_number(max_clusters, "max_clusters", at_least=1)
@@ -137,6 +139,7 @@ class EstimatedDraws(Draws):
             )
             if self.known is not None:
                 labels = by_size(allowed_labels(labels[leaves], self.known), self.item_sizes)
+            labels = undecided_settled(self, labels)
         if key is not None:
             self._remember(key, FoundEstimate(labels))
         return labels.copy()

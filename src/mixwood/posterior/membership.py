@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mixwood._support.types import FloatArray, IntArray
     from mixwood.posterior.draws import Draws
 
-__all__ = ["certainty", "large_clusters", "membership"]
+__all__ = ["certainty", "large_clusters", "membership", "undecided_settled"]
 
 #: How many labels, and how many cells of tables of draws' clusters by the estimate's, are held at
 #: a time.
@@ -117,6 +117,38 @@ def large_clusters(draws: Draws, estimate: IntArray, min_size: int) -> IntArray:
         clusters = np.where(estimate < kept, estimate, -1)
         moved[strangers] = nearest_clusters(draws, clusters, strangers)
     return by_size(moved, draws.item_sizes)
+
+
+def undecided_settled(draws: Draws, estimate: IntArray) -> IntArray:
+    """Return `estimate` with undecided rows that lack entries in their likeliest cluster.
+
+    Both losses put a row into a cluster only if it belongs there with a probability of more than
+    a half or so. A row of which little is known may reach that nowhere; the estimate of least
+    loss then leaves it alone, although hardly any draw does. Here such a row goes where its
+    membership is highest, unless that is its own. Rows of known label stay.
+    """
+    lone = np.bincount(estimate)[estimate] == 1
+    if draws.known is not None:
+        lone &= draws.known < 0
+    lone[lone] = _lack_entries(draws.X, np.flatnonzero(lone))
+    rows = np.flatnonzero(lone)
+    others = np.setdiff1d(estimate, estimate[rows])
+    if len(rows) == 0 or len(others) == 0:
+        return estimate
+    chances = membership(draws, estimate, rows)
+    own = chances[np.arange(len(rows)), estimate[rows]]
+    best = others[chances[:, others].argmax(axis=1)]
+    settled = estimate.copy()
+    moves = chances[:, others].max(axis=1) > own
+    settled[rows[moves]] = best[moves]
+    return by_size(settled, draws.item_sizes)
+
+
+def _lack_entries(X: Any, rows: IntArray) -> NDArray[np.bool_]:
+    """Return which of these rows of the data have missing entries; sparse counts have none."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+        return np.zeros(len(rows), dtype=np.bool_)
+    return np.asarray(np.isnan(X[rows]).any(axis=1))
 
 
 def _refuse_beyond_memory(items: int, clusters: int) -> None:

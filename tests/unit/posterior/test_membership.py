@@ -10,7 +10,7 @@ import pytest
 import mixwood as mw
 from mixwood._support.labels import by_size, in_order_of_appearance
 from mixwood.posterior import membership as module
-from mixwood.posterior.membership import certainty, large_clusters, membership
+from mixwood.posterior.membership import certainty, large_clusters, membership, undecided_settled
 from mixwood.testing import seed_of
 
 
@@ -196,6 +196,43 @@ def test_a_row_that_is_always_alone_goes_where_its_data_fit(family_case):
         assert together[int(fits.argmax())]
     without = replace(posterior, X=None)
     assert without.point_estimate(min_size=2)[28:].tolist() == [0, 0]
+
+
+def torn(X):
+    """A last row that is with each of three clusters of four in turn, 3, 4 and 2 times of ten."""
+    where = np.repeat([0, 1, 2, 3], [3, 4, 2, 1])
+    clusters = np.repeat([0, 1, 2], 4)
+    return posterior_of([[*clusters, k] for k in where], X)
+
+
+def test_an_undecided_row_that_lacks_entries_is_where_it_is_likeliest():
+    X = np.ones((13, 1))
+    alone = torn(X).point_estimate()
+    assert np.bincount(alone).tolist() == [4, 4, 4, 1]  # of least expected loss
+    X[12] = np.nan
+    settled = torn(X).point_estimate()
+    assert np.bincount(settled).tolist() == [5, 4, 4]
+    assert settled[12] == settled[4]
+    # A draw in which it is alone counts for its cluster; others count by how many rows they share.
+    assert torn(X).certainty()[12] == pytest.approx((3 * 0.2 + 4 * 1.0 + 2 * 0.2 + 1) / 10)
+
+
+def test_a_row_that_is_mostly_alone_stays_alone():
+    X = np.ones((5, 1))
+    X[4] = np.nan
+    posterior = posterior_of([[0, 0, 0, 0, 1]] * 3 + [[0, 0, 0, 0, 0]] * 2, X)
+    assert undecided_settled(posterior, np.array([0, 0, 0, 0, 1])).tolist() == [0, 0, 0, 0, 1]
+    assert undecided_settled(posterior, np.arange(5)).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_an_undecided_row_of_known_label_stays_apart():
+    X = np.ones((13, 1))
+    X[12] = np.nan
+    known = np.full(13, -1)
+    known[[0, 12]] = 0, 1
+    posterior = replace(torn(X), known=known)
+    estimate = np.array([*np.repeat([0, 1, 2], 4), 3])
+    assert undecided_settled(posterior, estimate).tolist() == estimate.tolist()
 
 
 def test_no_cluster_of_that_size_is_an_error(make_posterior):

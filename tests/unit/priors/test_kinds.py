@@ -22,7 +22,7 @@ NAMED = {
     "__init__.py": "exports",
     "cli/demo.py": "the model of the demonstration",
     "cli/fit.py": "the default priors",
-    "datasets.py": "the prior from which the data set was simulated",
+    "datasets/__init__.py": "the prior from which the data set was simulated",
     "experiments/nips.py": "the model of the paper",
     "experiments/tenk.py": "the model of the paper",
     "experiments/toy.py": "the models of the paper",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,10 @@ import numpy as np
 from mixwood._support.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
+    import pandas
     from scipy.sparse import csr_array
 
-__all__ = ["nips", "tenk", "toy"]
+__all__ = ["nips", "penguins", "tenk", "toy"]
 
 #: Documents, words and nonzero counts of the NIPS corpus.
 NIPS_SIZES = (1500, 12419, 746316)
@@ -56,6 +58,42 @@ def toy(seed: int = 1) -> tuple[FloatArray, IntArray]:
     order = rng.permutation(clusters * size)
     labels = np.repeat(np.arange(clusters), size)
     return np.concatenate(rows)[order], labels[order]
+
+
+def penguins() -> pandas.DataFrame:
+    """Return a table of 344 penguins of three species, as it was taken down in the field.
+
+    Adult penguins on three islands near Palmer Station, Antarctica, 2007 to 2009: length and
+    depth of the bill, length of a flipper, body mass, and sex. Two penguins were not measured,
+    and the sex of eleven is not known.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns ``species``, ``island``, ``bill_length_mm``, ``bill_depth_mm``,
+        ``flipper_length_mm``, ``body_mass_g``, ``sex``.
+
+    Notes
+    -----
+    Collected by Kristen Gorman and the Palmer Station Long Term Ecological Research program, who
+    have dedicated the data to the public domain (CC0); known in this form from the R package
+    palmerpenguins. See Gorman, Williams and Fraser (2014), Ecological sexual dimorphism and
+    environmental variability within a community of Antarctic penguins (genus Pygoscelis),
+    PLoS ONE 9(3): e90081.
+
+    Examples
+    --------
+    >>> table = penguins()
+    >>> table.shape
+    (344, 7)
+    >>> table["species"].value_counts().to_dict()
+    {'Adelie': 152, 'Gentoo': 124, 'Chinstrap': 68}
+    """
+    import pandas as pd
+
+    file = files("mixwood.datasets") / "penguins.csv"
+    with file.open(encoding="utf-8") as text:
+        return pd.read_csv(text)
 
 
 def tenk(seed: int = 1) -> tuple[FloatArray, IntArray]:
