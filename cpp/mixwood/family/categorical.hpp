@@ -71,6 +71,7 @@ class Categorical {
     }
     alone_.forget(static_cast<std::size_t>(n_));
     forget_gains();
+    ++base_version_;
   }
   double log_base() const {
     double total = 0;
@@ -102,6 +103,8 @@ class Categorical {
   int offset(int column) const { return offsets_[column]; }
   double pseudo_count(int place) const { return pseudo_counts_[place]; }
   double column_sum(int column) const { return column_sums_[column]; }
+  // Another number whenever the base measure may be another one; never 0.
+  std::uint64_t base_version() const { return base_version_; }
 
   // Where entry (i, j) is counted: statistic_size() for a missing one.
   int place(int i, int j) const {
@@ -194,6 +197,7 @@ class Categorical {
   std::vector<double> pseudo_counts_, column_sums_;
   Hyperprior hyper_;
   std::vector<double> base_;
+  std::uint64_t base_version_ = 1;
   std::vector<char> is_even_;  // columns whose pseudo-counts are all the same
   LazyTable log_gains_, alone_;
 };
@@ -216,17 +220,19 @@ class Categorical::Clusters {
     column_counts_.resize(static_cast<std::size_t>(slots_) * d_);
     logs_.resize(static_cast<std::size_t>(slots_) * (size_ + d_));
     sums_of_logs_.resize(slots_);
-    is_empty_.resize(slots_);
+    emptied_at_.resize(slots_, 0);
   }
 
-  // A slot that rows have left one by one is as empty as before: there may be many categories.
+  // A slot that rows have left one by one is as empty as before, if the base measure is the same:
+  // there may be many categories.
   void clear(int slot) {
     const double* columns = column_counts(slot);
-    if (is_empty_[slot] && std::all_of(columns, columns + d_, [](double n) { return n == 0; }))
+    if (emptied_at_[slot] == family_.base_version() &&
+        std::all_of(columns, columns + d_, [](double n) { return n == 0; }))
       return;
     std::fill_n(counts(slot), size_, 0.0);
     refresh(slot);
-    is_empty_[slot] = true;
+    emptied_at_[slot] = family_.base_version();
   }
   void observe(int slot, int row) { add(slot, row, 1); }
   void forget(int slot, int row) { add(slot, row, -1); }
@@ -245,7 +251,6 @@ class Categorical::Clusters {
   }
   void read(int slot, double* s) const { std::copy_n(statistic(slot), size_, s); }
   void take_base(std::span<const int> slots) {
-    is_empty_.assign(is_empty_.size(), false);
     for (const int slot : slots) refresh(slot);
   }
 
@@ -322,7 +327,7 @@ class Categorical::Clusters {
     }
     for (int j = 0; j < d_; ++j) refresh_column(slot, j);
     refresh_sum(slot);
-    is_empty_[slot] = false;
+    emptied_at_[slot] = 0;
   }
 
   void refresh_entry(int slot, int l) {
@@ -340,7 +345,7 @@ class Categorical::Clusters {
   int size_, d_, slots_ = 0;
   const Kernels& kernels_;
   std::vector<double> counts_, column_counts_, logs_, sums_of_logs_;
-  std::vector<char> is_empty_;
+  std::vector<std::uint64_t> emptied_at_;  // the base measure's version then; 0 if not empty
   std::vector<std::int32_t> places_;
 };
 

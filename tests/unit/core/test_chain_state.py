@@ -48,6 +48,11 @@ FAMILIES = {
         Product({(0, 1): Gaussian(), (2, 3): Multinomial(), 4: Poisson(), 5: Categorical()}),
         np.column_stack((POINTS, COUNTS[:, :2], np.where(WITHOUT, np.nan, COUNTS[:, 2:]))),
     ),
+    # Proposals often have a side without a single category, whose numbers must follow the base.
+    "Product, few categories": (
+        Product({(0, 1): Gaussian(), 2: Categorical()}),
+        np.column_stack((POINTS, np.where(np.arange(60) % 6, np.nan, COUNTS[:, 0]))),
+    ),
 }
 SAMPLERS = {
     "Gibbs": Gibbs(),

@@ -339,7 +339,7 @@ def test_bent_and_heavy_tailed_groups_are_found(data, number):
     X, kind = data(np.random.default_rng(number), 400)
     merged = merged_of(X)
     assert len(merged.sizes) > kind.max() + 1
-    assert adjusted_rand(merged.estimate, kind) < 0.995
+    assert adjusted_rand(merged.estimate, kind) < 1
     assert merged.n_clusters == kind.max() + 1
     assert adjusted_rand(merged.labels, kind) > 0.98
 

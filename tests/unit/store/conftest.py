@@ -54,7 +54,7 @@ def change_json():
 
 
 def _resume(run, draws=11):
-    return mw.resume(run, draws=draws, progress=False, max_seconds=0.3)
+    return mw.resume(run, draws=draws, progress=False, max_seconds=10)
 
 
 @pytest.fixture
