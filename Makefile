@@ -6,6 +6,7 @@
 #   make test-long       the long statistical runs, with fresh printed seeds (SHARE=0.1: a tenth)
 #   make test-minimums   tests with the oldest versions of other packages that are declared
 #   make test-clang      the core's tests with the core built by Clang, warnings being errors
+#   make test-aarch64    the core cross-compiled for 64-bit ARM, its tests under QEMU
 #   make test-sanitize   the core's tests under address and undefined-behaviour sanitizers
 #   make fuzz            odd arguments and damaged files, for FUZZ_SECONDS and FUZZ_EXAMPLES
 #   make dist-check      source distribution, wheels, and what a user does with them
@@ -23,7 +24,7 @@ PYTEST := $(BIN)/python -m pytest -q
 ISA_TESTS := tests/unit/core/test_core.py tests/unit/core/test_kernels.py tests/unit/core/test_predictive_table.py \
              tests/statistical/test_twin.py tests/statistical/test_tree_sampler_twin.py
 
-.PHONY: demo test test-python test-arviz test-long test-clang test-core test-minimums test-sanitize fuzz dist-check docs bench bench-compare bench-peers lint format stubs clean
+.PHONY: demo test test-python test-arviz test-long test-aarch64 test-clang test-core test-minimums test-sanitize fuzz dist-check docs bench bench-compare bench-peers lint format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -72,6 +73,10 @@ test-clang:
 
 test-core: $(VENV)/.installed $(VENV)/.test
 	$(PYTEST) -n auto $(ISA_TESTS)
+
+# On Debian or Ubuntu with a cross-compiler and QEMU: says what is missing, installs nothing.
+test-aarch64: $(VENV)/.pip
+	.ci/aarch64 $(BIN)/python
 
 test-minimums:
 	.ci/minimums $(PYTHON)
