@@ -23,14 +23,14 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import mixwood as mw  # noqa: E402
-from mixwood.cli import app  # noqa: E402
-from mixwood.report import write_report  # noqa: E402
-from mixwood.sampling import chain as chains  # noqa: E402
-from mixwood.store import chain_store, draw_store  # noqa: E402
-from tests.conftest import FAMILIES, PRIORS  # noqa: E402
+import mixwood as mw
+from mixwood.cli import app
+from mixwood.report import write_report
+from mixwood.sampling import chain as chains
+from mixwood.store import chain_store, draw_store
+from tests.conftest import FAMILIES, PRIORS
 
 ROWS = 24
 OPTIONS = {"draws": 16, "warmup": 8, "chains": 2, "n_jobs": 2, "progress": False}
@@ -67,7 +67,7 @@ def _runs(rng):
     X = _numbers(rng)
     holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
     normal, any_number = mw.Mixture(mw.Gaussian()), mw.Mixture(mw.Gaussian(), mw.FiniteMixture())
-    errors = mw.Mixture(mw.Gaussian(errors=[0.2, 0.3]))
+    errors = mw.Mixture(mw.Gaussian(errors=rng.uniform(0.1, 0.3, X.shape)))
     labels = np.where(np.arange(ROWS) < 6, np.arange(ROWS) // 3, -1)
     yield "holes", normal, holes, {}
     yield "holes-gibbs", normal, holes, {"sampler": "gibbs"}
@@ -205,7 +205,18 @@ class Fitted(Sampled):
         if (run / "mixwood.json").exists():
             self._command("resume", run)
         else:
-            options = ("--draws", 16, "--warmup", 8, "--chains", 2, "--seed", 1, "--normal", "full")
+            options = (
+                "--draws",
+                16,
+                "--warmup",
+                8,
+                "--chains",
+                2,
+                "--seed",
+                1,
+                "--likelihood",
+                "gaussian",
+            )
             self._command("fit", place / "data.csv", "--output", run, *options)
 
     @staticmethod
@@ -276,7 +287,7 @@ def finished(work, place):
 
 
 def killed(work, place, seconds):
-    """Do something in a fork that is killed after so much CPU time; tell whether it came to that."""
+    """Do something in a fork that is killed after so much CPU time; tell whether it came to it."""
     child = in_a_fork(work, place)
     clock = (~child << 3) | 2  # that of the process, as clock_getcpuclockid has it
     while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
