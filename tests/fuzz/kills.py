@@ -33,7 +33,7 @@ from mixwood.store import chain_store, draw_store
 from tests.conftest import FAMILIES, PRIORS
 
 ROWS = 24
-OPTIONS = {"draws": 16, "warmup": 8, "chains": 2, "n_jobs": 2, "progress": False}
+OPTIONS = {"draws": 36, "warmup": 12, "chains": 2, "n_jobs": 2, "progress": False}
 SAMPLERS = {
     "tree": mw.Tree(rebuild=5),
     "blocks": mw.Tree(max_leaves=9),
@@ -133,7 +133,7 @@ class Extended(Sampled):
         self._sample(place / "run")
 
     def work(self, place):
-        mw.resume(place / "run", draws=40, progress=False)
+        mw.resume(place / "run", draws=60, progress=False)
 
 
 class UntilAgree(Sampled):
@@ -142,10 +142,10 @@ class UntilAgree(Sampled):
     def work(self, place):
         run = place / "run"
         if (run / "mixwood.json").exists():
-            mw.resume(run, draws=64, progress=False)
+            mw.resume(run, draws=80, progress=False)
         else:
             self._sample(run)
-            mw.resume(run, draws=64, progress=False)
+            mw.resume(run, draws=80, progress=False)
 
 
 class Replaced(Sampled):
@@ -205,18 +205,8 @@ class Fitted(Sampled):
         if (run / "mixwood.json").exists():
             self._command("resume", run)
         else:
-            options = (
-                "--draws",
-                16,
-                "--warmup",
-                8,
-                "--chains",
-                2,
-                "--seed",
-                1,
-                "--likelihood",
-                "gaussian",
-            )
+            length = "--draws 36 --warmup 12 --chains 2"
+            options = f"{length} --seed 1 --likelihood gaussian".split()
             self._command("fit", place / "data.csv", "--output", run, *options)
 
     @staticmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from mixwood.sampling import chain as chains
 from mixwood.store import chain_store, draw_store
 
 X = np.random.default_rng(1).normal(size=(24, 2)) + 5 * (np.arange(24) % 2)[:, None]
-FAST = {"sampler": "gibbs", "draws": 12, "warmup": 4, "chains": 1, "n_jobs": 1, "progress": False}
+FAST = {"sampler": "gibbs", "draws": 7, "warmup": 2, "chains": 1, "n_jobs": 1, "progress": False}
 
 
 def sample(run, seed=1, **options):
@@ -152,8 +153,8 @@ def test_a_disk_that_is_full_at_any_write(tmp_path, disk, whole):
             np.testing.assert_array_equal(mw.resume(run, progress=False).log_joint, whole.log_joint)
         else:
             sample(run)
-        step += 1 + 3 * (step > 30)  # many are alike
-    assert begun > 20
+        step += 1 + 2 * (step > 24)  # the others are alike
+    assert begun > 10
 
 
 def test_a_disk_that_is_full_when_results_are_written(tmp_path, disk):
@@ -172,27 +173,33 @@ def test_a_disk_that_is_full_when_results_are_written(tmp_path, disk):
 
 
 def test_a_disk_that_is_full_when_a_run_is_extended(tmp_path, disk, whole):
-    longer = sample(None, draws=20)
-    for step in range(12):
+    longer = sample(None, draws=12)
+    for step in range(0, 12, 2):
         run = tmp_path / str(step)
         sample(run)
-        disk.when(step, lambda to=run: mw.resume(to, draws=20, progress=False))
-        again = mw.resume(run, draws=20, progress=False)
+        disk.when(step, lambda to=run: mw.resume(to, draws=12, progress=False))
+        again = mw.resume(run, draws=12, progress=False)
         np.testing.assert_array_equal(again.log_joint, longer.log_joint)
-        np.testing.assert_array_equal(again.labels[:, :12], whole.labels)
+        np.testing.assert_array_equal(again.labels[:, :7], whole.labels)
 
 
 AS_NOBODY = """
-import os, sys, warnings
+import os, sys
 import mixwood as mw
+
+def attempts(run):
+    post = mw.load(run)
+    post.point_estimate()
+    yield lambda: mw.resume(run, draws=12, progress=False)
+    yield lambda: post.save(run, overwrite=True)
+    yield lambda: post.save(run + "-new")
+    yield lambda: mw.sample(post.model, post.X, draws=2, store=run + "-newer", progress=False)
+
+for act in attempts(sys.argv[2]):  # the interpreter's own files may be closed to others
+    act()
 if os.geteuid() == 0:
     os.setuid(65534)
-post = mw.load(sys.argv[1])
-post.point_estimate()
-for act in (lambda: mw.resume(sys.argv[1], draws=20, progress=False),
-            lambda: post.save(sys.argv[1], overwrite=True),
-            lambda: post.save(sys.argv[1] + "-new"),
-            lambda: mw.sample(post.model, post.X, draws=2, store=sys.argv[1] + "-new")):
+for act in attempts(sys.argv[1]):
     try:
         act()
     except PermissionError as error:
@@ -203,14 +210,15 @@ for act in (lambda: mw.resume(sys.argv[1], draws=20, progress=False),
 @pytest.mark.skipif(not hasattr(os, "setuid"), reason="users are changed here")
 def test_a_folder_that_can_only_be_read(run_program, tmp_path):
     """It is read; what writes says which file could not be written, and changes nothing."""
-    place = Path("/tmp") / f"mixwood-read-only-{os.getpid()}"  # where anybody may look
+    place = Path(tempfile.mkdtemp(prefix="mixwood-"))  # where anybody may look
     run = place / "run"
     try:
         sample(run)
+        shutil.copytree(run, tmp_path / "run")
         before = {path: path.stat().st_mtime_ns for path in place.rglob("*")}
         for path in [place, *before]:
             path.chmod(0o555 if path.is_dir() else 0o444)
-        printed = run_program("-c", AS_NOBODY, run).split()
+        printed = run_program("-c", AS_NOBODY, run, tmp_path / "run").split()
         assert len(printed) == 4
         assert all(name.startswith(str(place)) for name in printed)
         assert {path: path.stat().st_mtime_ns for path in place.rglob("*")} == before
