@@ -201,5 +201,5 @@ def test_whatever_the_core_says_the_folder_is_named(run, monkeypatch, resume):
         raise RuntimeError("X has rows so far apart that ...")
 
     monkeypatch.setattr("mixwood.core.make_chain", fail)
-    with pytest.raises(ValueError, match=r"run.* cannot be resumed: X has rows so far apart"):
+    with pytest.raises(ValueError, match=r"run cannot be resumed, as mixwood.json .*: X has rows"):
         resume(run)
