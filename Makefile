@@ -6,8 +6,11 @@
 #   make test-long       the long statistical runs, with fresh printed seeds (SHARE=0.1: a tenth)
 #   make test-minimums   tests with the oldest versions of other packages that are declared
 #   make test-clang      the core's tests with the core built by Clang, warnings being errors
+#   make test-aarch64    the core cross-compiled for 64-bit ARM, its tests under QEMU
 #   make test-sanitize   the core's tests under address and undefined-behaviour sanitizers
+#   make test-kills      work on run folders, killed at KILLS random moments
 #   make fuzz            odd arguments and damaged files, for FUZZ_SECONDS and FUZZ_EXAMPLES
+#   make fuzz-states     damaged states of chains, under sanitizers, for FUZZ_SECONDS
 #   make dist-check      source distribution, wheels, and what a user does with them
 #   make docs            the documentation, into docs/_build/html
 #   make bench           the benchmarks, one JSON record each; make bench-compare shows changes
@@ -23,7 +26,7 @@ PYTEST := $(BIN)/python -m pytest -q
 ISA_TESTS := tests/unit/core/test_core.py tests/unit/core/test_kernels.py tests/unit/core/test_predictive_table.py \
              tests/statistical/test_twin.py tests/statistical/test_tree_sampler_twin.py
 
-.PHONY: demo test test-python test-arviz test-long test-clang test-core test-minimums test-sanitize fuzz dist-check docs bench bench-compare bench-peers lint format stubs clean
+.PHONY: demo test test-python test-arviz test-long test-aarch64 test-clang test-core test-minimums test-kills test-sanitize fuzz fuzz-states dist-check docs bench bench-compare bench-peers lint format stubs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -73,6 +76,10 @@ test-clang:
 test-core: $(VENV)/.installed $(VENV)/.test
 	$(PYTEST) -n auto $(ISA_TESTS)
 
+# On Debian or Ubuntu with a cross-compiler and QEMU: says what is missing, installs nothing.
+test-aarch64: $(VENV)/.pip
+	.ci/aarch64 $(BIN)/python
+
 test-minimums:
 	.ci/minimums $(PYTHON)
 
@@ -85,6 +92,15 @@ fuzz: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --group fuzz
 	MIXWOOD_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) -n auto tests/fuzz
 	$(BIN)/python tests/fuzz/files.py $(FUZZ_SECONDS)
+
+# Damaged states of chains, under sanitizers; FUZZ_SECONDS of CPU.
+fuzz-states: $(VENV)/.installed $(VENV)/.test
+	.ci/sanitize $(BIN)/python tests/fuzz/states.py $(FUZZ_SECONDS)
+
+# Work on run folders, killed so often at random moments: each time it ends as if undisturbed.
+KILLS ?= 1000
+test-kills: $(VENV)/.installed $(VENV)/.test
+	place=$$(mktemp -d) && $(BIN)/python tests/fuzz/kills.py $$place $(KILLS) && rm -r $$place
 
 dist-check:
 	$(PYTHON) .ci/dist-check

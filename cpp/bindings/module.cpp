@@ -1,5 +1,11 @@
+#include <bit>
+
 #include "bindings.hpp"
 #include "mixwood/numerics/kernels.hpp"
+
+// CMakeLists.txt says so first, to whoever builds with it.
+static_assert(std::endian::native == std::endian::little, "mixwood needs little-endian processors");
+static_assert(sizeof(void*) == 8, "mixwood needs a 64-bit system");
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of mixwood.";

@@ -41,9 +41,8 @@ class Sampler(ABC):
         """Whether it keeps near rows together that nobody asked it to."""
         return False
 
-    @property
-    def moves_nothing(self) -> bool:
-        """Whether its chains would stay where they start."""
+    def moves_nothing(self, in_leaves: bool) -> bool:  # noqa: ARG002
+        """Tell whether its chains would stay where they start, of rows or of rows `in_leaves`."""
         return False
 
     @property
@@ -245,11 +244,15 @@ class Tree(Sampler):
             if getattr(self, field) is not None:
                 whole_number(getattr(self, field), field, at_least=1)
 
-    @property
-    def moves_nothing(self) -> bool:
-        """Where no move is left of any kind."""
-        moves = (self.subtree_moves, self.split_moves, self.leaf_moves, self.fitted_moves)
-        return all(count == 0 for count in moves) and self.redraw_moves == 0
+    def moves_nothing(self, in_leaves: bool) -> bool:
+        """Tell whether no move is left that is made in every iteration.
+
+        Fitted moves are made of single rows only, and by default less than once where rows are
+        many.
+        """
+        moves = (self.subtree_moves, self.split_moves, self.leaf_moves, self.redraw_moves)
+        of_rows = 0 if in_leaves or self.joins_rows else self.fitted_moves or 0
+        return all(count == 0 for count in moves) and of_rows == 0
 
     @property
     def joins_rows(self) -> bool:

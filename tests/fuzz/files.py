@@ -224,8 +224,9 @@ def try_run(folder, runs, choices):
         assert np.all(post.n_clusters >= 1)
         mw.resume(run, draws=choices.one_of((None, 6, 6)), progress=False, max_seconds=0.2)
     except ValueError as error:
-        assert "run" in str(error), error
+        assert str(run) in str(error), error
     except RuntimeError as error:
+        assert str(run) in str(error), error
         assert "stopped before" in str(error) or "cannot continue" in str(error), error
     finally:
         shutil.rmtree(run)

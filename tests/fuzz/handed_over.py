@@ -90,6 +90,21 @@ def _odd_ones():
     )
 
 
+def _laws():
+    positive = st.floats(0, 1e308, exclude_min=True) | st.floats(0.1, 20)
+    laws = (mw.hyper.Gamma, mw.hyper.Beta, mw.hyper.LogNormal)
+    return st.one_of([st.builds(_law, st.just(law), positive, positive) for law in laws])
+
+
+def _law(law, a, b):
+    try:
+        return law(a, b)
+    except ValueError:
+        return law(1.0, 1.0)
+
+
+#: Distributions of hyperparameters, wide and narrow ones too.
+HYPER = _laws()
 #: Anything, mostly wrong wherever it is put.
 ODD = st.builds(_odd_ones).flatmap(st.sampled_from) | WHOLE | FLOATS | st.text(max_size=5)
 
@@ -223,6 +238,11 @@ DATA = (
     | tables().map(_polars)
     | arrays().map(lambda a: a.tolist())
     | ODD
+)
+
+#: A number, or something else, for each of some rows.
+EACH_ROW = st.integers(1, 9).flatmap(
+    lambda n: st.one_of([st.lists(entries, min_size=n, max_size=n) for entries in ENTRIES.values()])
 )
 
 LABELS = st.lists(st.integers(-2, 6), max_size=8) | arrays() | ODD

@@ -326,7 +326,10 @@ class ErasedFamily::Latents {
   std::unique_ptr<ErasedLatents> latents_;
 };
 
-static_assert(LatentFamily<ErasedFamily> && AtomFamily<ErasedFamily> &&
+// An abstract class cannot be a value: concepts must ask for references, or some compilers find
+// that this has none of it.
+static_assert(LatentFamily<ErasedFamily> && RedrawnAtOnce<ErasedFamily> &&
+              RowTermFamily<ErasedFamily> && AtomFamily<ErasedFamily> &&
               WeightedFamily<ErasedFamily> && SparseFamily<ErasedFamily> &&
               ClusterScores<ErasedFamily::Clusters, ErasedFamily>);
 

@@ -60,7 +60,7 @@ concept WeightedFamily = Family<F> && requires(const F& f, int row) {
 // rows have it. It is 0 at the base measure that the family began with: constants of rows are at
 // that.
 template <class F>
-concept RowTermFamily = Family<F> && requires(const F f, int row) {
+concept RowTermFamily = Family<F> && requires(const F& f, int row) {
   { f.row_term(row) } -> std::same_as<double>;
   { f.log_rows() } -> std::same_as<double>;
 };

@@ -57,7 +57,7 @@ concept LatentFamily = Family<F> && RowLatents<typename F::Latents> &&
 template <class F>
 concept RedrawnAtOnce =
     LatentFamily<F> &&
-    requires(F f, const ClusterStatistics& clusters, std::span<const int> cluster_of_row,
+    requires(F& f, const ClusterStatistics& clusters, std::span<const int> cluster_of_row,
              Stream& random) { f.redraw_latents(clusters, cluster_of_row, random); };
 
 // Whether that is to be done; a family behind the erased interface knows it only once it is made.

@@ -71,8 +71,13 @@ class RunFolder:
         if self._new is not None and not self._new.written:
             self._new.companions[_LOG] += line
             return
-        with (self.path / _LOG).open("a", encoding="utf-8") as log:
-            log.write(line)
+        path = self.path / _LOG
+        try:
+            with path.open("a", encoding="utf-8") as log:
+                log.write(line)
+        except OSError as error:  # of a full disk, which names no file
+            reason = f"cannot be written: {error.strerror}"
+            raise OSError(error.errno, reason, str(path)) from error
 
     def note(self, text: str) -> None:
         """Write to the log, and to the terminal unless that is to be quiet."""

@@ -18,6 +18,7 @@ from mixwood.report.pieces import data_block, escaped, paragraph
 from mixwood.report.rows import row_names
 from mixwood.report.sections import all_sections
 from mixwood.report.tree import tree_of
+from mixwood.store.atomic_files import write_bytes
 
 if TYPE_CHECKING:
     from mixwood.posterior.posterior import Posterior
@@ -60,13 +61,7 @@ def write_report(
 
 def write_page(digest: Digest, target: Path, folder: str | None = None) -> None:
     """Write the report of what is computed already; see `write_report`."""
-    text = render(digest, folder)
-    unfinished = target.with_name(f".{target.name}.unfinished")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_bytes(target, render(digest, folder).encode())
 
 
 def render(digest: Digest, folder: str | None = None) -> str:

@@ -15,7 +15,7 @@ from mixwood.run_spec import RunInformation
 from mixwood.sampling.executor import Job
 from mixwood.sampling.initial_partition import checked_init
 from mixwood.sampling.stored import continue_run
-from mixwood.store.folders import LOCK, existing_run
+from mixwood.store.folders import ARRAYS, LOCK, MANIFEST, existing_run
 from mixwood.store.load import read_checkpoints
 from mixwood.store.lock import locked
 from mixwood.store.manifest import FAULTS, Manifest, change_draws, check_resumable, read_manifest
@@ -101,7 +101,10 @@ def resume(
         except FAULTS as error:
             if isinstance(error, OSError) or str(folder) in str(error):
                 raise
-            raise ValueError(f"{folder} cannot be resumed: {error}") from error
+            raise ValueError(
+                f"{folder} cannot be resumed, as {MANIFEST} or the data in {ARRAYS} are not what "
+                f"mixwood wrote: {error}"
+            ) from error
 
 
 def _with_draws(folder: Path, manifest: Manifest, draws: int) -> Manifest:

@@ -157,8 +157,13 @@ def sample(
     _refuse_groups(decided["sampler"], X, groups)
     limit = None if max_seconds is None else positive_number(max_seconds, "max_seconds")
     deadline = None if limit is None else time.monotonic() + limit
-    if decided["sampler"].moves_nothing:
-        raise ValueError(f"sampler must move something, got {sampler}")
+    in_leaves = known is not None or weights is not None or isinstance(X, WeightedLeaves)
+    if decided["sampler"].moves_nothing(in_leaves):
+        kept = " where rows are kept together" if in_leaves else ""
+        raise ValueError(
+            f"sampler must move something in every iteration{kept}, got {sampler}; leave one of "
+            "subtree_moves, split_moves and leaf_moves at its default"
+        )
     goes_on = checked_until(until, decided["chains"])
     thread_count(n_jobs)  # or it says what is wrong
     decided["seed"] = seed_sequence(seed)

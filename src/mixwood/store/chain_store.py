@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -62,7 +63,8 @@ class ChainStore:
                 raise ValueError(f"{part} is a link, and nothing is written through one")
         sync_folder(run / CHAINS)
         self._held = ExitStack()
-        self._held.enter_context(locked(self._folder / LOCK))
+        self._is_in_place = self._held.enter_context(locked(self._folder / LOCK))
+        self._run = run
         self._chain = chain
         try:
             self._arrays = DrawArrays.open(run / ARRAYS, prior, vectors, *shape)
@@ -100,10 +102,12 @@ class ChainStore:
 
     def write_labels(self, first: int, labels: NDArray[Any]) -> None:
         """Write draws from number `first` on, where a file begins."""
+        self._refuse_elsewhere()
         self._arrays.write_labels(self._chain, first, labels)
 
     def write_scalars(self, first: int, values: Mapping[str, FloatArray]) -> None:
         """Write the scalars of draws, likewise."""
+        self._refuse_elsewhere()
         self._arrays.write_scalars(self._chain, first, values)
 
     def mark(self, draws: int, checkpoint: Callable[[], Checkpoint] | None) -> None:  # noqa: ARG002
@@ -111,11 +115,18 @@ class ChainStore:
         if checkpoint is None:
             return
         before = time.monotonic()
+        self._refuse_elsewhere()
         self._arrays.sync()
         self.checkpoint = checkpoint()
         write_checkpoint(self.path, self.checkpoint)
         after = time.monotonic()
         self._next = after + max(CHECKPOINT_SECONDS, (after - before) / LARGEST_SHARE)
+
+    def _refuse_elsewhere(self) -> None:
+        """Raise rather than write to another run that was put in the place of this one."""
+        if not self._is_in_place():
+            reason = "was moved, removed or replaced while its chains were running"
+            raise FileNotFoundError(errno.ENOENT, reason, str(self._run))
 
     def read_labels(self, first: int, end: int) -> NDArray[Any]:
         """Return draws that were written before."""

@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mixwood.store.atomic_files import is_plain_folder, read_json, sync_folder
+from mixwood.store.atomic_files import is_plain_folder, read_json, sync_folder, write_bytes
 from mixwood.store.exchange import exchange
 from mixwood.store.lock import locked, locked_folder
 
@@ -51,8 +51,8 @@ STATE = "state"
 LABELS = "labels.csv"
 #: What commands keep next to a run: the input, a log, the report, the labels.
 COMPANIONS = ("input.json", "run.log", "report.html", LABELS)
-_REPLACEABLE = (MANIFEST, ESTIMATES)
-_OURS = (*_REPLACEABLE, *(f".{name}.unfinished" for name in _REPLACEABLE), ARRAYS, CHAINS, LOCK)
+_UNFINISHED_FILES = (f".{name}.unfinished" for name in (MANIFEST, ESTIMATES, *COMPANIONS))
+_OURS = (MANIFEST, ESTIMATES, *_UNFINISHED_FILES, ARRAYS, CHAINS, LOCK)
 _UNFINISHED = "unfinished"
 _REPLACED = "replaced"
 
@@ -196,7 +196,7 @@ def _hidden_folder(target: Path, held: ExitStack) -> Path:
 def _bring_along(target: Path, hidden: Path, companions: dict[str, str]) -> None:
     """Put what belongs next to the run into its new folder: the user's files, new companions."""
     for name, text in companions.items():
-        (hidden / name).write_text(text, encoding="utf-8")
+        write_bytes(hidden / name, text.encode())
     if not target.exists():
         return
     of_the_run_before = COMPANIONS if companions or (target / MANIFEST).exists() else ()

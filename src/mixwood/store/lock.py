@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,11 +12,12 @@ __all__ = ["locked", "locked_folder"]
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[Callable[[], bool]]:
     """Hold the lock on a file.
 
     The file stays: only the lock on it counts, which the system takes back from a process
-    that has ended.
+    that has ended. Yields a function that tells whether the file at `path` is still the one that
+    is locked, or whether its folder was moved or removed, and perhaps another put in its place.
 
     Raises
     ------
@@ -37,9 +38,17 @@ def locked(path: Path) -> Iterator[None]:
             _lock(descriptor)
         except OSError as error:
             raise _taken(path.parent) from error
-        yield
+        yield lambda: _is_at(path, descriptor)
     finally:
         os.close(descriptor)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Tell whether an open file is the one at a path."""
+    try:
+        return os.path.samestat(os.lstat(path), os.fstat(descriptor))
+    except OSError:
+        return False
 
 
 @contextmanager

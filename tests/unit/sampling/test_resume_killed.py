@@ -13,24 +13,25 @@ import pytest
 import mixwood as mw
 from mixwood.testing import seed_of
 
-PROGRAM = Path(__file__).with_name("killed_runs.py")
-SAMPLERS = ("Tree", "Gibbs", "SplitMerge", "PaperTree", "Slice")
+KILLS = Path(__file__).parents[2] / "fuzz" / "kills.py"
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 
 
-@pytest.mark.parametrize("case", ["Gaussian-Tree", "Multinomial-Gibbs", "Gaussian-PaperTree"])
-def test_a_killed_run_goes_on_with_the_same_draws(case, tmp_path, run_program):
-    assert "killed" in run_program(PROGRAM, tmp_path, case, seed_of(f"killed {case}") % 1000, 2)
+def killed(printed):
+    """Return how often something was killed."""
+    return int(printed.splitlines()[-1].split()[1])
+
+
+def test_killed_work_ends_as_if_undisturbed(tmp_path, run_program):
+    """A few cases; `make test-kills` has all of them."""
+    cases = ("gaussian-tree", "multinomial-gibbs", "product-papertree", "groups", "extended")
+    assert killed(run_program(KILLS, tmp_path, 12, 3, *cases)) >= 12
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("family", ["Gaussian", "Multinomial"])
-def test_runs_killed_a_hundred_times(family, sampler, tmp_path, run_program):
-    case = f"{family}-{sampler}"
-    killed = run_program(PROGRAM, tmp_path, case, seed_of(f"often {case}") % 1000, 10)
-    assert int(killed.split()[1]) >= 1
+def test_work_of_every_kind_killed(tmp_path, run_program):
+    assert killed(run_program(KILLS, tmp_path, 400, seed_of("killed often") % 1000)) >= 400
 
 
 FULL = """

@@ -43,9 +43,26 @@ def test_nothing_is_refused(name):
         mw.Tree(**{name: "all"})
 
 
-def test_a_tree_that_moves_nothing_is_refused():
-    with pytest.raises(ValueError, match=r"sampler must move something, got Tree\(subtree_moves=0"):
-        mw.sample(MODEL, X, mw.Tree(0, 0, 0, fitted_moves=0), **FAST)
+@pytest.mark.parametrize(
+    "more",
+    [{"fitted_moves": 0}, {}, {"max_leaves": 9}, {"max_leaves": 9, "fitted_moves": 3}],
+    ids=str,
+)
+def test_a_tree_that_moves_nothing_is_refused(more):
+    message = r"sampler must move something in every iteration, got Tree\(subtree_moves=0"
+    with pytest.raises(ValueError, match=message):
+        mw.sample(MODEL, X, mw.Tree(0, 0, 0, **more), **FAST)
+
+
+def test_fitted_moves_are_something_unless_rows_are_kept_together():
+    alone = mw.Tree(0, 0, 0, fitted_moves=3)
+    mw.sample(MODEL, X, alone, **FAST)
+    for kept in ({"known": [0, 0] + [-1] * (len(X) - 2)}, {"weights": np.ones(len(X))}):
+        with pytest.raises(ValueError, match="move something in every iteration where rows are"):
+            mw.sample(MODEL, X, alone, **FAST, **kept)
+
+
+def test_one_kind_of_move_is_enough():
     mw.sample(MODEL, X, mw.Tree(0, 0, 0, fitted_moves=0, redraw_moves=1), **FAST)
     mw.sample(MODEL, X, mw.Tree(0, 0, 1, fitted_moves=0), **FAST)
 

@@ -203,3 +203,9 @@ def test_whatever_the_core_says_the_folder_is_named(run, monkeypatch, resume):
     monkeypatch.setattr("mixwood.core.make_chain", fail)
     with pytest.raises(ValueError, match=r"run.* cannot be resumed: X has rows so far apart"):
         resume(run)
+
+
+def test_a_start_that_is_none_is_said_to_be_of_the_manifest(run, change_json, resume):
+    change_json(run / "mixwood.json", lambda d: d["plan"].update(init="elsewhere"))
+    with pytest.raises(ValueError, match=r"run cannot be resumed, as mixwood\.json or .*: init"):
+        resume(run)
