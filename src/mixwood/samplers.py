@@ -387,18 +387,19 @@ _BY_NAME = {kind.name: kind for kind in SAMPLERS}
 
 
 def as_sampler(value: Any) -> Sampler:
-    """Return a sampler from an instance or a lower-case name.
+    """Return a sampler from an instance or a lower-case name, with hyphens or without.
 
     Examples
     --------
-    >>> as_sampler("gibbs")
-    Gibbs(subset=None)
+    >>> as_sampler("split-merge")
+    SplitMerge(scans=5, subset=None)
     """
     if isinstance(value, str):
-        if value not in _BY_NAME:
+        name = value.replace("-", "")
+        if name not in _BY_NAME:
             names = ", ".join(repr(name) for name in _BY_NAME)
             raise ValueError(f"sampler must be one of {names} or a sampler, got {shown(value)}")
-        return _BY_NAME[value]()
+        return _BY_NAME[name]()
     if isinstance(value, Sampler):
         return value
     raise TypeError(f"sampler must be a name or a sampler such as mw.Tree(), got {shown(value)}")

@@ -6,12 +6,16 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+from scipy.special import gammaln, logsumexp
 
 import mixwood as mw
 from mixwood.core import make_chain
+from mixwood.posterior.noisy_ordinates import noisy_ordinates
 from mixwood.reference import GibbsChain, SliceChain, SplitMergeChain, TreeChain
 from mixwood.reference.families.noisy_gaussian import NoisyGaussian
 from mixwood.testing import goodness_of_fit, joint_distribution_test, long_chain_test
+from mixwood.testing.enumeration import all_partitions
+from mixwood.testing.missing import MissingLaw
 
 NGGP = mw.NGGP(alpha=0.8, sigma=0.4)
 PLAIN = mw.Gaussian(r=0.2, nu=4, mean=[0.5], scale=[[1.5]])
@@ -125,6 +129,45 @@ def test_same_draws_on_a_tree(assert_same_draws, seed):
         chain.set_state(**state)
     rng.bit_generator.state = bits.state
     assert_same_draws(core, twin, joint_constant(model.likelihood, X), 6)
+
+
+# --- the density of each row given the others
+
+
+def log_evidence(likelihood, X, alpha):
+    """Return ``log p(X)`` under a Dirichlet process, over all partitions and positions."""
+    law, terms = MissingLaw(likelihood, X), []
+    for labels in all_partitions(len(X)):
+        sizes = np.bincount(labels)
+        log_prior = len(sizes) * np.log(alpha) + gammaln(sizes).sum()
+        terms.append(log_prior + law.log_likelihood(labels))
+    return logsumexp(terms) + gammaln(alpha) - gammaln(alpha + len(X))
+
+
+def left_out(likelihood, X, alpha, errors=None):
+    """Return ``log p(x_i | the others)`` from draws, and its standard errors."""
+    model = mw.Mixture(likelihood, mw.DirichletProcess(alpha=alpha))
+    options = {"draws": 2000, "warmup": 100, "chains": 2, "seed": 3, "progress": False}
+    post = mw.sample(model, X, mw.Gibbs(), **options)
+    given = post.resolved.errors_in(X) if errors is None else errors
+    inverse = np.exp(-noisy_ordinates(post, given)).reshape(-1, len(X))
+    mean = inverse.mean(axis=0)
+    return -np.log(mean), inverse.std(axis=0) / mean / np.sqrt(len(inverse))
+
+
+def test_left_out_rows_have_the_densities_of_enumeration():
+    X = np.array([[0.1], [-0.4], [2.1], [6.0]])
+    errors, alpha = np.array([0.0, 1.2, 0.0, 4.0]), 1.3
+    likelihood = replace(PLAIN, errors=errors)
+    exact = [
+        log_evidence(likelihood, X, alpha)
+        - log_evidence(replace(PLAIN, errors=np.delete(errors, i)), np.delete(X, i, 0), alpha)
+        for i in range(4)
+    ]
+    found, sd = left_out(likelihood, X, alpha)
+    assert np.all(np.abs(found - exact) < 6 * sd + 0.01)  # draws follow each other
+    wrong, sd = left_out(likelihood, X, alpha, np.zeros((4, 1, 1)))  # as if rows were positions
+    assert np.any(np.abs(wrong - exact) > 6 * sd + 0.1)
 
 
 class NoError(NoisyGaussian):

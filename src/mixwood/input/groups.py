@@ -171,11 +171,17 @@ class Groups:
 
     def index(self, name: Any, argument: str = "group") -> int:
         """Return the place of a group, or raise if there is none of this name."""
-        found = _plain(name)
-        if found not in self.names:
+        code = self.places.get(_plain(name), self.places.get(str(name)))
+        if code is None:
             some = ", ".join(map(repr, self.names[:8])) + (", ..." if len(self.names) > 8 else "")
             raise ValueError(f"{argument} must be one of the groups ({some}), got {shown(name)}")
-        return self.names.index(found)
+        return code
+
+    @property
+    def places(self) -> dict[Name, int]:
+        """The place of each group by its name, and by its name as text, as a file has it."""
+        as_text: dict[Name, int] = {str(name): code for code, name in enumerate(self.names)}
+        return as_text | {name: code for code, name in enumerate(self.names)}
 
     def in_words(self) -> str:
         """Return how many there are, and of what sizes."""
@@ -335,9 +341,12 @@ def group_codes(groups: Any, n: int, known: Groups, *, argument: str = "groups")
     --------
     >>> group_codes(["a", "z"], 2, checked_groups(["a", "b"], 2)).tolist()
     [0, 2]
+    >>> group_codes(["2", 1], 2, checked_groups([1, 2], 2)).tolist()  # numbers read as text
+    [1, 0]
     """
     if isinstance(groups, (str, int, float, np.generic)):
         groups = [groups] * n
-    place = {name: code for code, name in enumerate(known.names)}
+    place, new = known.places, len(known)
     entries = _entries(groups, n, argument)
-    return np.array([place.get(name, len(known)) for name in entries], dtype=np.int64)
+    found = [place.get(name, place.get(str(name), new)) for name in entries]
+    return np.array(found, dtype=np.int64)

@@ -82,10 +82,26 @@ class MayDescribeClusters:
 
         Given the clusters' parameters; of the columns that take part.
         """
-        raise TypeError(
+        raise self._cannot_take_errors()
+
+    def log_alone_with_errors(
+        self, X: Data, errors: FloatArray, base: FloatArray | None
+    ) -> FloatArray:
+        """Return the log density (m,) of rows with errors, each in a cluster of its own.
+
+        Under one base measure; None where that is fixed.
+        """
+        raise self._cannot_take_errors()
+
+    def _cannot_take_errors(self) -> TypeError:
+        return TypeError(
             f"errors must be None: the likelihood {type(self).__name__} has no densities of rows "
             "with errors; mw.Gaussian() has"
         )
+
+    def errors_in(self, X: Data) -> FloatArray | None:
+        """Return the covariances (n, d, d) of the errors that the rows of `X` have, if any."""
+        return None
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
         """Return the mean of the rows of each cluster, from their statistics.

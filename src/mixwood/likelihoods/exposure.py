@@ -126,7 +126,10 @@ class Exposed(Likelihood):
             return width - 1
         place = int(self.exposure)
         if not -width <= place < width:
-            raise ValueError(f"{name} has {width} columns, and exposure is column {place}")
+            raise ValueError(
+                f"exposure must be the number of one of the {width} columns of {name}, or of those "
+                f"of its part of a Product, got {place}"
+            )
         if width == 1:
             raise ValueError(f"{name} has nothing but a column of exposures")
         return place % width

@@ -14,7 +14,12 @@ from mixwood.likelihoods.base import Parameters
 from mixwood.likelihoods.learned_scale import learns
 from mixwood.likelihoods.missing import conditional_means
 from mixwood.likelihoods.normal_wishart import NormalWishart
-from mixwood.likelihoods.row_errors import checked_errors, error_covariances, lower_factors
+from mixwood.likelihoods.row_errors import (
+    checked_errors,
+    error_covariances,
+    log_t_with_errors,
+    lower_factors,
+)
 from mixwood.likelihoods.spread import warn_of_far_rows, warn_of_tiny_scale
 
 if TYPE_CHECKING:
@@ -223,6 +228,23 @@ class Gaussian(NormalWishart):
             table[:, c] = -(solved**2).sum(axis=1) / 2 - log_root
         return np.asarray(table - rows.shape[1] / 2 * np.log(2 * np.pi))
 
+    def errors_in(self, X: Data) -> FloatArray | None:
+        """Return the covariances of the rows' errors, None without any."""
+        return None if self.errors is None else error_covariances(self.errors, *X.shape)
+
+    def log_alone_with_errors(
+        self, X: Data, errors: FloatArray, base: FloatArray | None
+    ) -> FloatArray:
+        """Return the log density of each row in a new cluster, given one base measure."""
+        assert isinstance(X, np.ndarray)
+        d, units = len(self.centre), self._units()
+        psi, nu, r = (np.ravel(one) for one in self._prior_terms(base, 1))
+        f = float(nu[0]) - d + 1
+        wide = psi.reshape(d, d) * (float(r[0]) + 1) / (float(r[0]) * f)
+        away = self.own_entries(X) - self.centre
+        covariances = self.own_covariances(errors, len(X))
+        return log_t_with_errors(away, wide * np.outer(units, units), covariances, f)
+
     def for_new_rows(self) -> Self:
         """Return the same without errors, which are those of the data."""
         return replace(self, errors=None)
@@ -240,7 +262,7 @@ class Gaussian(NormalWishart):
     @property
     def why_no_part(self) -> str | None:
         """Why it cannot be a part of a product, if it has errors."""
-        return None if self.errors is None else "has errors= of the rows, which must be on its own"
+        return None if self.errors is None else "has errors= of the rows, and has to be on its own"
 
     def simulate_with_latent(
         self, labels: IntArray, rng: np.random.Generator, base: FloatArray | None = None

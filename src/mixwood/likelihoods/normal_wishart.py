@@ -238,13 +238,7 @@ class NormalWishart(KeepsColumns, LearnsCovariance, Likelihood):
         moments = statistics[:, self.moments_at :]
         n, centre = moments[:, :1], moments[:, 1 : 1 + d]
         # Psi_n in units of the rows; the triangle of the scatter comes column by column
-        if learns(self.scale):
-            bases = base_of_clusters(base, len(n), self.base_size)
-            expected, excess, tied = self.unpacked(self.scale_base(bases))
-            scale, nu, r = excess[:, None, None] * expected, excess + d + 1, tied[:, None]
-        else:
-            scale = np.tile(self._in_units(self.scale), (len(n), 1, 1))
-            nu, r = self.nu, self.r
+        scale, nu, r = self._prior_terms(base, len(n))
         column, row = np.triu_indices(d)
         scatter = np.zeros_like(scale)
         scatter[:, row, column] = scatter[:, column, row] = moments[:, 1 + d :]
@@ -258,6 +252,15 @@ class NormalWishart(KeepsColumns, LearnsCovariance, Likelihood):
             "mean": whole_rows(self.centre + units * mean, self.kept),
             "covariance": whole_covariance(factor @ factor.swapaxes(1, 2), self.kept),
         }
+
+    def _prior_terms(self, base: FloatArray | None, n: int) -> tuple[FloatArray, Any, Any]:
+        """Return Psi in the core's units, nu and r of each of `n` base measures."""
+        if not learns(self.scale):
+            return np.tile(self._in_units(self.scale), (n, 1, 1)), self.nu, self.r
+        bases = base_of_clusters(base, n, self.base_size)
+        expected, excess, tied = self.unpacked(self.scale_base(bases))
+        d = len(self.centre)
+        return excess[:, None, None] * expected, excess + d + 1, tied[:, None]
 
     def scale_base(self, base: FloatArray) -> FloatArray:
         """Return what of base measures (..., base_size) is about the expected covariance."""

@@ -47,6 +47,18 @@ class RowsOfParts(Parts):
             for prefix, exposures in part.likelihood.exposures_in(part.data).items()
         }
 
+    def relations_in(self, X: Data) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """Return those of the parts, by the columns of the table."""
+        assert isinstance(X, np.ndarray)
+        return {
+            f"{name_of(part.key)}: {prefix}": (
+                part.columns[target],
+                tuple(part.columns[k] for k in on),
+            )
+            for part in self._slices(X)
+            for prefix, (target, on) in part.likelihood.relations_in(part.data).items()
+        }
+
     def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
         """Return them in the units of the data."""
         assert isinstance(X, np.ndarray)

@@ -239,6 +239,11 @@ class Regression(LearnsVariances, Likelihood):
         """The number of the column that is predicted; explicit."""
         return int(self.target)
 
+    def relations_in(self, X: Data) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """Return the target and the predictors."""
+        on, target = self._places(int(X.shape[1]))
+        return {"": (target, tuple(on))}
+
     # --- from the data
 
     def resolve(self, X: Data) -> Regression:

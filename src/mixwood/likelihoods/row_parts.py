@@ -28,6 +28,13 @@ class MayDrawForRows:
         """
         return {}
 
+    def relations_in(self, X: Data) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """Return the target and the predictors of linear relations between columns of `X`.
+
+        By what names of parameters begin with; none where columns are not explained by others.
+        """
+        return {}
+
     def drawn_entries(self, X: Data, latent: FloatArray) -> FloatArray:
         """Return drawn missing entries (..., count), which the core has in units of its own."""
         return latent

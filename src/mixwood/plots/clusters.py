@@ -50,7 +50,7 @@ def plot_clusters(
     """Draw the items by cluster of the point estimate; see `Posterior.plot_clusters`."""
     items = sample_of(posterior.n_items, whole_number(max_items, "max_items", at_least=1))
     least = whole_number(min_size, "min_size", at_least=1)
-    own_palette = as_palette(palette)
+    as_palette(palette)  # refused before the estimate is searched
     labels = posterior.point_estimate(loss, seed=seed)
     # Of rows, as `describe` has them; clusters are numbered by size, so that the small are last.
     sizes = np.rint(np.bincount(labels, posterior.item_sizes)).astype(np.int64)
@@ -59,6 +59,7 @@ def plot_clusters(
     labels = labels[items]
     plane = plane_of(posterior, items, labels, certainty, coordinates)
     large = int(np.count_nonzero(sizes >= least))
+    own_palette = as_palette(palette, large)
     marked = Marked(
         labels=labels,
         sure=certainty >= UNSURE,

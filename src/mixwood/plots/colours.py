@@ -20,13 +20,15 @@ _NEIGHBOURS, _MOST_ROWS = 8, 5000
 _MOST_CLUSTERS = 2000
 
 
-def as_palette(palette: Any) -> tuple[str, ...]:
+def as_palette(palette: Any, n_clusters: int = 20) -> tuple[str, ...]:
     """Return colours from what a user gave: a sequence of colours, or the name of a colour map.
+
+    A continuous colour map is spread over the clusters, up to twenty.
 
     Examples
     --------
-    >>> as_palette(["red", (0, 0, 1)]), len(as_palette("viridis"))
-    (('#ff0000', '#0000ff'), 20)
+    >>> as_palette(["red", (0, 0, 1)]), len(as_palette("viridis")), len(as_palette("viridis", 3))
+    (('#ff0000', '#0000ff'), 20, 3)
     """
     if palette is None:
         return COLOURS
@@ -36,9 +38,10 @@ def as_palette(palette: Any) -> tuple[str, ...]:
     try:
         if isinstance(palette, str):
             colours = matplotlib.colormaps[palette]
-            # Of a qualitative one its own colours, of a continuous one twenty along it.
+            # Of a qualitative one its own colours, of a continuous one some along it.
             few = isinstance(colours, ListedColormap) and colours.N <= 40
-            chosen: Any = colours(np.arange(colours.N) if few else np.linspace(0.02, 0.98, 20))
+            steps = np.linspace(0.02, 0.98, min(max(n_clusters, 2), 20))
+            chosen: Any = colours(np.arange(colours.N) if few else steps)
         else:
             chosen = list(palette)
         found = tuple(to_hex(one) for one in chosen)

@@ -27,7 +27,12 @@ _LINEAR = 5.0
 #: The most characters of a column's name, and of a line of the title.
 _NAME, _LINE = 24, 68
 #: Quantities whose names say little to who has not read what they are.
-_NAMES = {"humps": "flattest cluster", "peaks": "most peaked cluster", "bend": "bent clusters"}
+_NAMES = {
+    "humps": "flattest cluster",
+    "peaks": "most peaked cluster",
+    "bend": "bent clusters",
+    "curve": "curved relation",
+}
 
 
 def plot_fit(fit: FitCheck, ax: Axes | None = None, *, max_quantities: int = 15) -> Axes:
@@ -63,7 +68,9 @@ def plot_fit(fit: FitCheck, ax: Axes | None = None, *, max_quantities: int = 15)
     ax.set_ylim(-0.7, max(len(rows), 1) - 0.3)
     ax.set_xlabel("standard deviations from expected")
     title = fill(fit.sentence, _LINE)
-    ax.set_title(title, fontsize="medium", loc="right", ha="right", parse_math=False)
+    ax.set_title(
+        title, fontsize="medium", loc="right", ha="right", multialignment="left", parse_math=False
+    )
     quiet_frame(ax)
     return ax
 

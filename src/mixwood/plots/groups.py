@@ -59,8 +59,9 @@ def plot_groups(
 
     groups = groups_of(posterior, "plot_groups")
     most = whole_number(max_clusters, "max_clusters", at_least=1)
-    every = as_palette(palette)
+    as_palette(palette)  # refused before the estimate is searched
     weights = posterior.group_weights(loss=loss, min_size=min_size, seed=seed, draws=draws)
+    every = as_palette(palette, min(len(weights) // len(groups), most))
     table = _table(weights, names, every, most)
     chosen = _order(groups, order, table.shares)
     table = table._replace(shares=table.shares[chosen], rows=table.rows[chosen])

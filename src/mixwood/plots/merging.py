@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.numbers import count
-from mixwood.plots.style import MIXED_COLOUR, axes_or_new, colour
+from mixwood.plots.style import MIXED_COLOUR, axes_or_new, colour, legible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def plot_merging(merged: MergedClusters, ax: Axes | None = None) -> Axes:
     if K <= _MOST_NAMED:
         ax.set_xticks(5 + 10 * np.arange(K), names, fontsize="small" if K <= 15 else "x-small")
         for label, k in zip(ax.get_xticklabels(), leaves, strict=True):
-            label.set_color(colour(group[k]))
+            label.set_color(legible(colour(group[k])))
     else:
         ax.set_xticks([])
     ax.set(xlabel=f"cluster of the estimate{sized}", ylabel="overlap")

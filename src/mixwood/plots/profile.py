@@ -78,11 +78,12 @@ def plot_profile(
         whole_number(max_clusters, "max_clusters", at_least=1),
         whole_number(max_columns, "max_columns", at_least=1),
     )
-    colours = as_palette(palette)
+    as_palette(palette)  # refused before the estimate is searched
     titles = column_names(posterior, words)
     estimate = posterior.point_estimate(loss, min_size, seed)
     sizes = np.rint(np.bincount(estimate, posterior.item_sizes)).astype(np.int64)
     called = cluster_names(names, len(sizes))
+    colours = as_palette(palette, len(sizes))
     found = contrasts(posterior, estimate, titles, seed=seed, n_draws=draws)
     profile = profile_of(found, *most)
     ax = axes_or_new(ax, profile_size(profile))

@@ -19,6 +19,7 @@ __all__ = [
     "axes_or_new",
     "colour",
     "legend_above",
+    "legible",
     "marker",
     "plain_ticks",
     "quiet_frame",
@@ -45,6 +46,24 @@ QUIET_COLOUR = "#8C8C8C"
 def colour(k: int) -> str:
     """Return the colour of cluster (or chain) `k`."""
     return COLOURS[k % len(COLOURS)]
+
+
+def legible(its_colour: str) -> str:
+    """Return a colour dark enough for letters on white, three to one by the usual measure.
+
+    Examples
+    --------
+    >>> legible("#0072B2"), legible("#FFC3D2")
+    ('#0072b2', '#b28893')
+    """
+    from matplotlib.colors import to_hex, to_rgb
+
+    rgb = np.array(to_rgb(its_colour))
+    while True:
+        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        if linear @ (0.2126, 0.7152, 0.0722) <= 1.05 / 3 - 0.05:
+            return to_hex(tuple(rgb))
+        rgb = 0.95 * rgb
 
 
 def marker(k: int) -> str:

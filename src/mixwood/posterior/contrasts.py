@@ -59,6 +59,8 @@ class Contrast:
     overall, spread : array of shape (p,)
         The mean of all rows, and the standard deviation about it: of rows, but for words that
         between clusters.
+    others : list of p str, optional
+        Of probabilities, what is left: ``smoker = no``; None where it has no name.
     """
 
     kind: str
@@ -69,6 +71,7 @@ class Contrast:
     probability: FloatArray
     overall: FloatArray
     spread: FloatArray
+    others: list[str | None] | None = None
 
     @property
     def standardized(self) -> FloatArray:
@@ -139,6 +142,7 @@ class _Compared:
     variance: FloatArray
     row_total: float = 1.0
     size: FloatArray | None = None  # of counts that vary more than Poisson's: m + m^2/size
+    others: list[str | None] | None = None
 
     def scaled(self, values: FloatArray, sd: FloatArray) -> FloatArray:
         """Return parameters in standard deviations of a row, the same whatever their size."""
@@ -190,7 +194,9 @@ def _finished(
     overall = shares @ value
     between = shares @ (value - overall) ** 2
     spread = np.sqrt(between if part.kind == "word" else between + within)
-    return Contrast(part.kind, part.names, value, rest, effect, probability, overall, spread)
+    return Contrast(
+        part.kind, part.names, value, rest, effect, probability, overall, spread, part.others
+    )
 
 
 def _compared(
@@ -215,7 +221,10 @@ def _compared(
                 found[key] = _Compared("rate", names, values, over.mean(axis=0), size=size)
             elif name == "probability":
                 binary = (values * (1 - values)).mean(axis=0)
-                found[key] = _Compared("probability", _second(columns), values, binary)
+                others = _first(columns)
+                found[key] = _Compared(
+                    "probability", _second(columns), values, binary, others=others
+                )
             elif name == "probabilities":
                 words = [column.name for column in columns]
                 none = np.zeros(values.shape[1])
@@ -238,6 +247,14 @@ def _second(columns: Sequence[Column]) -> list[str]:
     """Return what is probable: a column, or of truth values and the like the second."""
     return [
         name if known is None or len(known) < 2 else f"{name} = {known[1]}"
+        for name, known in columns
+    ]
+
+
+def _first(columns: Sequence[Column]) -> list[str | None]:
+    """Return what is probable if the second is not, where that has a name."""
+    return [
+        None if known is None or len(known) != 2 else f"{name} = {known[0]}"
         for name, known in columns
     ]
 

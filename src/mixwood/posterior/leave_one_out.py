@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mixwood.posterior.noisy_ordinates import noisy_ordinates
+
 if TYPE_CHECKING:
     from mixwood import _core
     from mixwood._support.types import FloatArray, IntArray
@@ -60,11 +62,14 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
             "the log likelihood of each item is that of single rows: weighted leaves, and rows "
             "with weights=, have none"
         )
-    if posterior.resolved.why_no_part is not None:
-        raise ValueError(
-            "the log likelihood of each item has no closed form here: the likelihood, "
-            f"{type(posterior.resolved).__name__}, {posterior.resolved.why_no_part}"
-        )
+    errors = posterior.resolved.errors_in(X) if isinstance(X, np.ndarray) else None
+    if errors is not None:
+        if posterior.groups is not None:
+            raise ValueError(
+                "the log likelihood of each item is not there for a likelihood with errors= and "
+                "rows in groups; leave out one of them"
+            )
+        return noisy_ordinates(posterior, errors)
     model = replace(posterior.model, likelihood=posterior.resolved)
     at = posterior.core_values()
     # No random number is drawn here.

@@ -43,7 +43,7 @@ class Marker(NamedTuple):
 
     @property
     def text(self) -> str:
-        """In words: "high length", "rarely smoker = yes", "colour = red", "neuron"."""
+        """In words: "high length", "often smoker = yes", "colour = red", "neuron"."""
         return f"{self.how} {self.column}".strip()
 
 
@@ -85,17 +85,18 @@ def _of_one(contrast: Contrast, k: int, most: int, probability: float) -> list[M
     sure = np.where(effect > 0, above, 0.0 if low is None else 1 - above) >= probability
     chosen = np.flatnonzero(sure & (np.abs(effect) >= LEAST_EFFECT))
     chosen = chosen[np.argsort(-np.abs(effect[chosen]), kind="stable")[:most]]
-    return [
-        Marker(
-            contrast.names[j],
-            str(high if effect[j] > 0 else low),
-            float(contrast.value[k, j]),
-            float(contrast.rest[k, j]),
-            float(effect[j]),
-            float(above[j]),
-        )
-        for j in chosen
-    ]
+    found = []
+    for j in chosen:
+        value, rest = float(contrast.value[k, j]), float(contrast.rest[k, j])
+        other = None if contrast.others is None else contrast.others[j]
+        if effect[j] < 0 and other is not None:  # "often smoker = no", not "often smoker = yes"
+            found.append(
+                Marker(other, high, 1 - value, 1 - rest, -float(effect[j]), 1 - float(above[j]))
+            )
+            continue
+        how = str(high if effect[j] > 0 else low)
+        found.append(Marker(contrast.names[j], how, value, rest, float(effect[j]), float(above[j])))
+    return found
 
 
 def markers_in_words(markers: Sequence[Marker], most: int = 4) -> str:

@@ -29,8 +29,7 @@ class NoisyRows:
 
     ``P(x | X_c)`` is the mean of ``N(x; mean, Sigma + E)`` over the cluster's mean and covariance
     given its rows. It has no closed form: one is drawn for each cluster of each draw, so that over
-    all draws the mean is taken. In a new cluster, whose centre may be anywhere, errors do not
-    matter.
+    all draws the mean is taken. In a new cluster it is an integral in one dimension.
 
     Parameters
     ----------
@@ -64,7 +63,8 @@ class NoisyRows:
 
     def log_alone(self) -> FloatArray:
         """Return the log density of each row in a new cluster, constants left out."""
-        return self._plain.log_alone()
+        table = self._likelihood.log_alone_with_errors(self._X, self._errors, self._base)
+        return np.asarray(table - self._likelihood.row_constants(self._X))
 
     def log_predictive_table(self, statistics: FloatArray, first: int, end: int) -> FloatArray:
         """Return the log density of rows in clusters, constants left out."""

@@ -200,7 +200,7 @@ class Dendrogram:
         """Draw at most `most` leaves, coloured by `labels` of the rows; return the axes."""
         from matplotlib.collections import LineCollection
 
-        from mixwood.plots.style import MIXED_COLOUR, axes_or_new
+        from mixwood.plots.style import axes_or_new, legible
 
         ax = axes_or_new(ax, (9, 4.5))
         shown = min(self.n_leaves, most)
@@ -213,7 +213,7 @@ class Dendrogram:
         ax.set_ylim(0, 1.1 * max(top, 1.0))
         ax.set_xticks(places, names, rotation=90, fontsize="small" if shown <= 40 else "x-small")
         for label, its_colour in zip(ax.get_xticklabels(), name_colours, strict=True):
-            label.set_color("dimgrey" if its_colour == MIXED_COLOUR else its_colour)  # legible
+            label.set_color(legible(its_colour))
         whole = shown == self.n_leaves and not self.weighted.any()
         ax.set_xlabel("row" if whole else "row (or, in brackets, how many points)")
         ax.set_ylabel("height log(1 + d); dotted: P(one cluster) = 1/2")

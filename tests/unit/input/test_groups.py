@@ -54,6 +54,13 @@ def test_an_unknown_group_is_named():
         groups.index("z", "a")
 
 
+def test_names_read_as_text_are_those_of_the_data():
+    groups = checked_groups([10, 9, 10], 3)
+    assert group_codes(["10", "9", "11"], 3, groups).tolist() == [1, 0, 2]
+    assert groups.index("10") == groups.index(10) == 1
+    assert group_codes([True, "False"], 2, checked_groups([True, False], 2)).tolist() == [1, 0]
+
+
 def test_new_rows():
     groups = checked_groups([1, 2, 2], 3)
     assert group_codes([2, 7, 1], 3, groups).tolist() == [1, 2, 0]

@@ -113,7 +113,7 @@ def test_clusters_that_differ_in_rates_and_not_in_depth_are_found(kind, seed):
         ([[1.0]], WITH, ValueError, "exposure must be the name or number"),
         ("depth", WITH, ValueError, "X has no names"),
         ("depth", pd.DataFrame({"a": [1, 2]}), ValueError, "exposure must name a column"),
-        (7, WITH, ValueError, "X has 3 columns, and exposure is column 7"),
+        (7, WITH, ValueError, "exposure must be the number of one of the 3 columns of X"),
         (0, COUNTS[:, :1] + 1, ValueError, "nothing but a column of exposures"),
         ([1.0, 2.0], COUNTS, ValueError, "exposure must be 40 numbers"),
         ([1.0, 0.0], COUNTS[:2], ValueError, "exposures must be positive"),

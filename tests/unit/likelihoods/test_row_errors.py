@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal, multivariate_t
 
 import mixwood as mw
-from mixwood.likelihoods.row_errors import error_covariances, lower_factors
+from mixwood.likelihoods.row_errors import error_covariances, log_t_with_errors, lower_factors
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +79,40 @@ def test_tables_and_pictures(post):
     assert len(post.describe()) == 3
     assert post.check_fit() is not None
     assert post.plot_clusters() is not None
-    with pytest.raises(ValueError, match="no closed form"):
-        post.to_arviz(log_likelihood=True)
+
+
+def test_the_log_likelihood_of_each_row(post, stars):
+    values = post.to_arviz(log_likelihood=True)["log_likelihood"]["X"].values
+    assert values.shape == (2, 120, 200)
+    # Less than a new one with its error given all rows: 17 parameters over 200 rows, by AIC.
+    new = post.log_density(stars[0], errors=stars[2])
+    left_out = -np.log(np.exp(-values).mean(axis=(0, 1)))
+    assert np.mean(new - left_out) == pytest.approx(17 / 200, abs=0.03)
+    assert np.corrcoef(new, left_out)[0, 1] > 0.98
+    model = mw.Mixture(mw.Gaussian(errors=stars[2]), mw.FiniteMixture())
+    grouped = mw.sample(
+        model, stars[0], groups=stars[1], draws=3, warmup=3, chains=1, seed=1, progress=False
+    )
+    with pytest.raises(ValueError, match="errors= and rows in groups"):
+        grouped.to_arviz(log_likelihood=True)
+
+
+@pytest.mark.parametrize("degrees", [1.0, 4.0, 300.0])
+def test_t_densities_with_errors(degrees):
+    """Against t densities where there is no error, and a sum over a grid of positions."""
+    rng = np.random.default_rng(0)
+    scale = np.array([[2.0, 0.7], [0.7, 1.0]])
+    away = np.concatenate([rng.normal(size=(20, 2)) * 5, [[300.0, -200.0]]])
+    t = multivariate_t(np.zeros(2), scale, df=degrees)
+    plain = log_t_with_errors(away, scale, np.zeros((21, 2, 2)), degrees)
+    np.testing.assert_allclose(plain, t.logpdf(away), rtol=1e-9)
+    error = np.array([[1.5, -0.4], [-0.4, 0.6]])
+    axis = np.arange(-40, 40, 0.1)
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1)
+    for row in away[:3]:
+        integral = np.sum(np.exp(t.logpdf(grid) + multivariate_normal(row, error).logpdf(grid)))
+        found = log_t_with_errors(row[None], scale, error[None], degrees)
+        assert found[0] == pytest.approx(np.log(integral * 0.01), abs=1e-6)
 
 
 def test_the_forms_of_errors_agree(stars):

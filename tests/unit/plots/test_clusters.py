@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+import matplotlib
 import numpy as np
 import pandas
 import pytest
@@ -153,6 +154,10 @@ def test_clusters_can_be_named_and_coloured(make_posterior):
         "#00ff00",
         "#0000ff",
     ]
+    # A continuous map is spread over the clusters that have a colour.
+    few = plot_clusters(posterior, ax=new_axes(), palette="viridis", min_size=3).get_legend()
+    seen = [to_hex(h.get_color()) for h in few.legend_handles[:2]]
+    assert seen == [to_hex(matplotlib.colormaps["viridis"](x)) for x in (0.02, 0.98)]
     for wrong, message in [
         (["a", "b"], "names must be 3 names, one per cluster of the estimate, got 2"),
         ({7: "a"}, "names must be of clusters 0 to 2, got one of 7"),

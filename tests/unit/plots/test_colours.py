@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mixwood.plots.colours import cluster_colours
-from mixwood.plots.style import COLOURS, MIXED_COLOUR
+from mixwood.plots.style import COLOURS, MIXED_COLOUR, legible
 
 #: How people see who lack one kind of cone (Machado, Oliveira and Fernandes 2009).
 EYES = {
@@ -57,6 +57,13 @@ def test_all_are_seen_on_white_and_on_black():
     light = oklab(linear(COLOURS))[:, 0]
     assert light.min() > 0.33
     assert light.max() < 0.91
+
+
+def test_letters_in_the_colours_can_be_read_on_white():
+    for colour in (*COLOURS, MIXED_COLOUR):
+        luminance = linear([legible(colour)]) @ [0.2126, 0.7152, 0.0722]
+        assert 1.05 / (luminance[0] + 0.05) >= 3
+    assert legible(COLOURS[0]) == COLOURS[0].lower()
 
 
 def neighbours(side):

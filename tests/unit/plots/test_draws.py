@@ -118,7 +118,7 @@ def test_similarity_of_hardly_any_item(make_posterior, items):
 def test_dendrogram_has_the_colours_of_the_estimate(make_posterior):
     from matplotlib.colors import to_hex
 
-    from mixwood.plots.style import COLOURS
+    from mixwood.plots.style import COLOURS, legible
 
     X = np.array([[0.0], [9.0], [0.1], [9.1], [0.2], [9.2]])
     posterior = make_posterior(Gaussian(), X=X)
@@ -126,14 +126,14 @@ def test_dendrogram_has_the_colours_of_the_estimate(make_posterior):
     posterior.found_estimates["vi", 1, 0, None] = FoundEstimate(labels)
     axes = posterior.plot_dendrogram(ax=new_axes())
     colours = {text.get_text(): to_hex(text.get_color()).upper() for text in axes.get_xticklabels()}
-    assert colours == {str(row): COLOURS[row % 2] for row in range(6)}
+    assert colours == {str(row): legible(COLOURS[row % 2]).upper() for row in range(6)}
     drawn = [to_hex(c).upper() for c in axes.collections[0].get_colors()]
     assert sorted(drawn) == sorted([COLOURS[0]] * 2 + [COLOURS[1]] * 2 + ["#BBBBBB"])
     # by the clusters' numbers, whichever row comes first
     posterior.found_estimates["vi", 1, 0, None] = FoundEstimate(1 - labels)
     axes = posterior.plot_dendrogram(ax=new_axes())
     colours = {text.get_text(): to_hex(text.get_color()).upper() for text in axes.get_xticklabels()}
-    assert colours == {str(row): COLOURS[1 - row % 2] for row in range(6)}
+    assert colours == {str(row): legible(COLOURS[1 - row % 2]).upper() for row in range(6)}
 
 
 def test_dendrogram_is_grown_at_the_base_measure_that_was_learned():

@@ -126,6 +126,11 @@ def test_a_mixed_table_has_markers_of_every_kind():
     # A column of two categories is one of truth values.
     assert {"high length", "often colour = red", "low visits", "often smoker = True"} <= said
     assert not any("noise" in text or "blue" in text for text in said)
+    # What is rare is told by what is usual instead, where that has a name.
+    blue = found[found["cluster"] != labels[0]].set_index("column")
+    assert blue.loc[["colour = blue", "smoker = False"], "how"].tolist() == ["often", "often"]
+    assert blue.loc["colour = blue", "probability"] == 1
+    assert blue.loc["smoker = False", "value"] > 0.7 > 0.3 > blue.loc["smoker = False", "rest"]
     text = post.describe()["markers"][int(labels[0])]
     assert "colour = red" in text
     assert len(text.split(", ")) <= 4

@@ -22,6 +22,8 @@ def sampler(request):
 def test_samplers_by_name():
     assert as_sampler("splitmerge") == mw.SplitMerge()
     assert as_sampler("slice") == mw.Slice()
+    assert as_sampler("split-merge") == mw.SplitMerge()  # as on the command line
+    assert as_sampler("paper-tree") == mw.PaperTree()
 
 
 @pytest.mark.parametrize(

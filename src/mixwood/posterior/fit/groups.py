@@ -34,8 +34,9 @@ _MOST_CLUSTERS = 40
 #: Above these the density between two clusters has no gap, and two clusters are neighbours.
 _NO_GAP, _NEIGHBOURS = 0.9, 0.1
 #: Of a cluster that surrounds another: how many times the variance of that it has, in the mean of
-#: directions, in each, and at most in one compared with another (none is a needle to the other).
-_WIDER, _NOWHERE_LESS, _LEAST_ALIKE = 2.0, 0.5, 100.0
+#: directions and in each, and how many times as much in one direction as in another, at most;
+#: beyond that, as much as this many standard errors allow, since few rows have no sure shape.
+_WIDER, _NOWHERE_LESS, _ALIKE, _ERRORS = 2.0, 0.5, 3.0, 3.0
 #: How much larger the variance towards neighbours is than that across, in pieces of a chain.
 _LONG = 1.5
 #: The fewest clusters that make a chain: two may well be two that touch.
@@ -120,7 +121,8 @@ def _links(
     if len(a) == 0:
         return [], []
     fall = ridge_fall(sizes[a], mean[a], covariance[a], sizes[b], mean[b], covariance[b])
-    inside = (fall >= _NO_GAP) & _one_inside(covariance[a], covariance[b])
+    rows = sizes[a], sizes[b]
+    inside = (fall >= _NO_GAP) & _one_inside(covariance[a], covariance[b], rows)
     pairs = [*compared[np.column_stack([a, b])[inside]]]
     if mean.shape[1] == 1:
         return pairs, []
@@ -130,23 +132,30 @@ def _links(
     return pairs, [compared[chain] for chain in chains]
 
 
-def _one_inside(one: FloatArray, other: FloatArray) -> NDArray[np.bool_]:
+def _one_inside(
+    one: FloatArray, other: FloatArray, rows: tuple[IntArray, IntArray]
+) -> NDArray[np.bool_]:
     """Tell which pairs of covariances are one inside the other, as of a group with heavy tails.
 
     By the variances of one in all directions in which those of the other are 1: such a group has a
-    wide cluster that is wide everywhere, but groups of a right model, if they do overlap, are as
-    wide as each other, or one is wide where the other is narrow.
+    wide cluster that is wide everywhere, and about equally so, since the group has one shape. But
+    groups of a right model, if they do overlap, are as wide as each other, or one is wide where the
+    other is narrow, or it is much wider one way than another. The shape of a cluster of n rows is
+    known so well: the log of a variance has the standard error ``sqrt(2/n)``.
 
     Examples
     --------
-    >>> wide, across = 9 * np.eye(2), np.diag([9.0, 0.2])
-    >>> _one_inside(np.array([wide, across, np.eye(2)]), np.array([np.eye(2)] * 3))
-    array([ True, False, False])
+    >>> wide, across, long = 9 * np.eye(2), np.diag([9.0, 0.2]), np.diag([20.0, 2.0])
+    >>> given = np.array([wide, across, np.eye(2), long, long])
+    >>> rows = np.array([100, 100, 100, 100, 5])
+    >>> _one_inside(given, np.array([np.eye(2)] * 5), (rows, rows))
+    array([ True, False, False, False,  True])
     """
     logs = np.log(np.maximum(np.linalg.eigvals(np.linalg.solve(one, other)).real, 1e-300))
     mean = np.abs(logs.mean(axis=1))
     least = np.where(logs.mean(axis=1) > 0, logs.min(axis=1), -logs.max(axis=1))
-    alike = np.ptp(logs, axis=1) <= np.log(_LEAST_ALIKE)
+    unsure = _ERRORS * np.sqrt(2 / rows[0] + 2 / rows[1])
+    alike = np.ptp(logs, axis=1) <= np.log(_ALIKE) + unsure
     return np.asarray((mean >= np.log(_WIDER)) & (least >= np.log(_NOWHERE_LESS)) & alike)
 
 

@@ -12,6 +12,7 @@ from mixwood.posterior.fit.discrete import Binary, Categories, Counts, Words
 from mixwood.posterior.fit.groups import MOST_COLUMNS, groups_of
 from mixwood.posterior.fit.normal import Normal, independent_columns
 from mixwood.posterior.fit.quantities import Blocks, Checked, Quantity
+from mixwood.posterior.fit.relation import Relation
 from mixwood.posterior.predictive_mixture import (
     DistinctClusters,
     flat_bases,
@@ -87,7 +88,8 @@ class OneDraw:
         blocks = Blocks(labels[items])
         rows = _complete(draws, items, labels, parameters, latent, rng)
         exposures = draws.resolved.exposures_in(rows) if isinstance(X, np.ndarray) else {}
-        parts = checked_parts(parameters, columns, blocks, exposures)
+        relations = draws.resolved.relations_in(rows) if isinstance(X, np.ndarray) else {}
+        parts = checked_parts(parameters, columns, blocks, exposures, relations)
         dependence = Dependence(parts, rows, blocks) if isinstance(rows, np.ndarray) else None
         return cls(draws, rows, blocks, items, labels, parameters, parts, dependence, chains)
 
@@ -267,10 +269,11 @@ def checked_parts(
     columns: dict[str, list[int]],
     blocks: Blocks,
     exposures: dict[str, FloatArray],
+    relations: dict[str, tuple[int, tuple[int, ...]]],
 ) -> list[Checked]:
     """Return what can be checked, by the names of the parameters.
 
-    `columns` and the `exposures` of counts are by part.
+    `columns`, the `exposures` of counts and the targets of `relations` are by part.
     """
     parts: list[Checked] = []
     for prefix, places in columns.items():
@@ -290,4 +293,6 @@ def checked_parts(
             parts.append(Categories(own["probabilities"], places, blocks))
         elif "probabilities" in own:
             parts.append(Words())
+        elif "parameters" in own and prefix in relations:
+            parts.append(Relation(own["parameters"], *relations[prefix], blocks))
     return parts

@@ -75,6 +75,7 @@ _BRINGS = {
     "tails": ("bend", "asymmetry", "peaks", "dense half", "spread"),
     "bend": ("asymmetry", "dense half", "peaks", "tails"),
     "asymmetry": ("bend", "dense half", "peaks"),
+    "curve": ("asymmetry", "dense half", "peaks", "spread", "tails"),
     "dependence": ("bend", "asymmetry", "peaks", "dense half", "spread", "tails", "two groups"),
     "spread": ("tails", "peaks", "dense half", "asymmetry"),
 }
@@ -158,6 +159,10 @@ def _pieces(own: Sequence[Miss], _names: Sequence[str]) -> str:
     )
 
 
+def _curve(own: Sequence[Miss], names: Sequence[str]) -> str:
+    return f"that {_columns(own, names)} is not linear in its predictors, but curved"
+
+
 def _bend(own: Sequence[Miss], _names: Sequence[str]) -> str:
     several = len(own[0].clusters) > 1
     return f"the shape of {_clusters(own)}, which {'are' if several else 'is'} bent or lopsided"
@@ -223,6 +228,7 @@ _PHRASES: dict[str, Callable[[Sequence[Miss], Sequence[str]], str]] = {
     "spread": _spread,
     "asymmetry": _asymmetry,
     "bend": _bend,
+    "curve": _curve,
     "pieces": _pieces,
     "two groups": _two,
     "peaks": _peaks,
