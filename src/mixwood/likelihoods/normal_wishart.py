@@ -20,6 +20,7 @@ from mixwood.likelihoods.dependence import (
     whole_covariance,
     whole_rows,
 )
+from mixwood.likelihoods.far_entries import bulk_shares
 from mixwood.likelihoods.fixed_scale import data_scale, paper_scale, standard_scale
 from mixwood.likelihoods.learned import (
     C0,
@@ -122,7 +123,9 @@ class NormalWishart(KeepsColumns, LearnsCovariance, Likelihood):
             if scale == "learn":
                 kept = independent_columns(X)
                 own = kept_entries(X, kept)
-                scale = learned_covariance(shrunk_covariance(own), rounding(own), kept)
+                covariance = shrunk_covariance(own)
+                bulk = bulk_shares(own, np.diag(covariance))
+                scale = learned_covariance(covariance, rounding(own), kept, bulk)
             else:
                 scale = paper_scale(X) if scale == "paper" else data_scale(X, nu)
         mean = sample_mean(X) if self.mean is None else self.mean
