@@ -111,8 +111,12 @@ def independent_columns(X: FloatArray) -> KeptColumns | None:
     near = near_rows(X) if kept is not None and "combination" in kept.left_out.values() else None
     if near is None or near.all() or near.sum() <= 2 * X.shape[1]:
         return kept
-    # Columns with a far entry in the same row, and nothing else, look like combinations.
-    return _independent_columns(X[near], constant)
+    # Columns with a far entry in the same row, and nothing else, look like combinations. Those of
+    # near rows must be combinations in the others as well.
+    kept = _independent_columns(X[near], constant)
+    far, deviations = X[~near], X[near].std(axis=0)
+    follows = np.abs(whole_rows(kept_entries(far, kept), kept) - far)
+    return kept if np.all(follows <= deviations + 1e-3 * np.abs(far)) else varying_columns(X)
 
 
 def _independent_columns(X: FloatArray, constant: Any) -> KeptColumns | None:

@@ -38,6 +38,7 @@ from mixwood.likelihoods.learned_scale import (
     learns,
     scalars_learned,
 )
+from mixwood.likelihoods.missing import refuse_empty_columns
 from mixwood.likelihoods.normal_wishart import vector
 from mixwood.likelihoods.spread import (
     Rounding,
@@ -183,6 +184,7 @@ class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
         if isinstance(scale, str):
             variances = present_variances(X, centre)
             if scale == "learn":
+                refuse_empty_columns(X)
                 kept = varying_columns(X)
                 own, entries = kept_entries(variances, kept), kept_entries(X, kept)
                 bulk = bulk_shares(entries, own)

@@ -39,6 +39,7 @@ from mixwood.likelihoods.learned_scale import (
     learns,
     scalars_learned,
 )
+from mixwood.likelihoods.missing import refuse_empty_columns
 from mixwood.likelihoods.spread import Rounding, rounding, sample_mean, shrunk_covariance
 
 __all__ = ["NormalWishart", "vector"]
@@ -121,6 +122,7 @@ class NormalWishart(KeepsColumns, LearnsCovariance, Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
+                refuse_empty_columns(X)
                 kept = independent_columns(X)
                 own = kept_entries(X, kept)
                 covariance = shrunk_covariance(own)
