@@ -115,8 +115,8 @@ def independent_columns(X: FloatArray) -> KeptColumns | None:
     # near rows must be combinations in the others as well.
     kept = _independent_columns(X[near], constant)
     far, deviations = X[~near], X[near].std(axis=0)
-    follows = np.abs(whole_rows(kept_entries(far, kept), kept) - far)
-    return kept if np.all(follows <= deviations + 1e-3 * np.abs(far)) else varying_columns(X)
+    off = np.abs(whole_rows(kept_entries(far, kept), kept) - far)
+    return varying_columns(X) if np.any(off > deviations + 1e-3 * np.abs(far)) else kept
 
 
 def _independent_columns(X: FloatArray, constant: Any) -> KeptColumns | None:

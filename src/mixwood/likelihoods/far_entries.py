@@ -110,11 +110,12 @@ def warn_of_far_entries(X: FloatArray, names: Sequence[str] | None = None) -> No
             continue
         row = int(np.argmax(far))
         what = repr(number) if names is None else repr(names[number])
+        entries = count("entry", int(far.sum()), plural="entries")
         warn(
-            f"column {what} has {count('entry', int(far.sum()), plural='entries')} more than {FAR:,.0f} times as far "
-            f"from the median as usual, {X[row, number]:g} in row {row}; such rows are clusters "
-            "of their own. If this stands for a missing value, make it NaN; if values span orders "
-            "of magnitude, take logarithms",
+            f"column {what} has {entries} more than {FAR:,.0f} times as far from the median as "
+            f"usual, {X[row, number]:g} in row {row}; such rows are clusters of their own. If "
+            "this stands for a missing value, make it NaN; if values span orders of magnitude, "
+            "take logarithms",
             UserWarning,
         )
         return

@@ -29,8 +29,10 @@ def test_clusters_are_found_beside_far_entries(rows: list[list[float]]) -> None:
     with pytest.warns(UserWarning, match="times as far from the median"):
         post = mw.sample(mw.Mixture(), X, **OPTIONS)
     sizes = np.sort(np.bincount(post.point_estimate()))[::-1]
-    assert sizes[:3].sum() == 180 and sizes[2] > 50
-    assert np.isfinite(post.log_joint).all() and np.isfinite(post.log_density(X)).all()
+    assert sizes[:3].sum() == 180
+    assert sizes[2] > 50
+    assert np.isfinite(post.log_joint).all()
+    assert np.isfinite(post.log_density(X)).all()
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,8 @@ def test_only_far_entries_change_the_floor(likelihood: mw.Gaussian) -> None:
     plain = floors(X)
     assert np.allclose(plain, 1e-6 * X.var(axis=0, ddof=1).mean(), rtol=0.1)
     with_far = floors(np.vstack([X, [1e6, 1e6]]))
-    assert np.all(with_far < 0.2) and np.all(with_far > 1e-2)  # a share of 5e9: at least 1e-11
+    assert np.all(with_far < 0.2)  # a share of 5e9, at least 1e-11
+    assert np.all(with_far > 1e-2)
 
 
 def test_ordinary_columns_are_all_bulk() -> None:
