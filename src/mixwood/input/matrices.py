@@ -237,7 +237,8 @@ def _numbers(array: NDArray[Any], name: str, *, text: bool = False) -> NDArray[A
             kind = ValueError if isinstance(value, (str, numbers.Real, Decimal)) else TypeError
             # Text where none may be is a wrong type; text that spells no number, a wrong value.
             kind = TypeError if isinstance(value, str) and not text else kind
-            raise kind(f"{name} has {shown(value)} in {where}: {error}") from None
+            has = f"has {shown(value)} in {where}" if where else f"is {shown(value)}"
+            raise kind(f"{name} {has}: {error}") from None
     return floats
 
 

@@ -26,6 +26,7 @@ from mixwood.likelihoods.base_measure import MayLearn
 from mixwood.likelihoods.cluster_draws import Column, MayDescribeClusters, Parameters, TargetTerms
 from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.dependence import warn_of_left_out
+from mixwood.likelihoods.far_entries import warn_of_far_entries
 from mixwood.likelihoods.row_parts import MayDrawForRows
 
 if TYPE_CHECKING:
@@ -201,7 +202,10 @@ class Likelihood(MayLearn, MayDrawForRows, MayDescribeClusters, Settable, ABC):
         """Return a copy whose parameters are all explicit, and `X` in the form the core reads."""
         located, data = self.located_in(X, name=name)
         explicit = located.resolve(data)
-        warn_of_left_out(explicit.left_out, self.names_in(X))
+        names = self.names_in(X)
+        warn_of_left_out(explicit.left_out, names)
+        if self.continuous and isinstance(data, np.ndarray):
+            warn_of_far_entries(data, names)
         warn_of_cost(explicit, data.shape[0])
         return explicit, data
 

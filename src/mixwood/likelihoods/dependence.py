@@ -14,6 +14,7 @@ import numpy as np
 
 from mixwood._support.types import FloatArray
 from mixwood._support.warn import warn
+from mixwood.likelihoods.far_entries import near_rows
 from mixwood.likelihoods.learned import KeptColumns, LearnedScale
 from mixwood.likelihoods.spread import sample_covariance
 
@@ -106,6 +107,19 @@ def independent_columns(X: FloatArray) -> KeptColumns | None:
     constant = _constant_columns(X)
     if not complete.all() and complete.sum() > 2 * X.shape[1]:
         X = X[complete]
+    kept = _independent_columns(X, constant)
+    near = near_rows(X) if kept is not None and "combination" in kept.left_out.values() else None
+    if near is None or near.all() or near.sum() <= 2 * X.shape[1]:
+        return kept
+    # Columns with a far entry in the same row, and nothing else, look like combinations. Those of
+    # near rows must be combinations in the others as well.
+    kept = _independent_columns(X[near], constant)
+    far, deviations = X[~near], X[near].std(axis=0)
+    off = np.abs(whole_rows(kept_entries(far, kept), kept) - far)
+    return varying_columns(X) if np.any(off > deviations + 1e-3 * np.abs(far)) else kept
+
+
+def _independent_columns(X: FloatArray, constant: Any) -> KeptColumns | None:
     n, d = X.shape
     varying = np.flatnonzero(~constant)
     covariance = sample_covariance(X[:, varying])

@@ -19,6 +19,7 @@ from mixwood.likelihoods.dependence import (
     whole_rows,
     whole_variances,
 )
+from mixwood.likelihoods.far_entries import bulk_shares
 from mixwood.likelihoods.fixed_scale import variance_factor
 from mixwood.likelihoods.learned import (
     C0,
@@ -37,6 +38,7 @@ from mixwood.likelihoods.learned_scale import (
     learns,
     scalars_learned,
 )
+from mixwood.likelihoods.missing import refuse_empty_columns
 from mixwood.likelihoods.normal_wishart import vector
 from mixwood.likelihoods.spread import (
     Rounding,
@@ -182,9 +184,11 @@ class DiagonalGaussian(KeepsColumns, LearnsVariances, Likelihood):
         if isinstance(scale, str):
             variances = present_variances(X, centre)
             if scale == "learn":
+                refuse_empty_columns(X)
                 kept = varying_columns(X)
-                own = kept_entries(variances, kept)
-                scale = learned_variances(own, rounding(kept_entries(X, kept)), kept)
+                own, entries = kept_entries(variances, kept), kept_entries(X, kept)
+                bulk = bulk_shares(entries, own)
+                scale = learned_variances(own, rounding(entries), kept, bulk)
             else:
                 scale = variances * variance_factor(nu)
         if not np.all(np.isfinite(mean)):

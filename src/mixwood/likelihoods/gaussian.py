@@ -80,7 +80,8 @@ class Gaussian(NormalWishart):
     about 200, ``ln tau ~ N(ln 200, 0.02/d)``, 2,292 in one
     column. ``F = (D^-1 + 20 S^-1)^-1`` is a floor that matters where values are rounded: ``D`` is
     diagonal, for each column ``1/pi`` of its squared rounding step, at least a millionth of its
-    variance. A second floor, of ``Psi``, matters where many values are tied.
+    variance (of that of most entries where a few far ones make it more than a hundred times
+    larger). A second floor, of ``Psi``, matters where many values are tied.
 
     With ``scale="learn"`` columns in which the rows have no variance of their own take no part:
     constants, and combinations of earlier columns (what those leave is less than 0.0002 of the

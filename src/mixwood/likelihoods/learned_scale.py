@@ -61,6 +61,9 @@ __all__ = [
 #: a floor chains run to 0 where rows are tied, and with a high one they cannot move.
 SMALLEST = 1e-6
 LARGEST = 1 / 20
+#: Where entries far from all others make up the variance, the first is a share of the bulk's
+#: variance (`far_entries`), but at least this one of the column's: sums of squares are rounded.
+SMALLEST_OF_BULK = 1e-11
 #: Likewise of ``Psi``, at most this many times the covariance of the data.
 LARGEST_TIES = 100.0
 #: Where chains may start: expected covariances over `C0` times the data's, and ``nu'``. Base
@@ -195,8 +198,10 @@ def start_grid(
     return starts
 
 
-def rounding_variances(steps: Any, variances: Any) -> Any:
+def rounding_variances(steps: Any, variances: Any, bulk: Any = 1.0) -> Any:
     """Return the diagonal ``D``, in units of the columns' variances.
+
+    Without rounding a millionth, of the variance that is the `bulk`'s.
 
     Clusters of one covariance whose variance is at least ``step^2/(2 pi)`` gain nothing from a
     cluster of its own for each rounded value: the density at its centre is then at most
@@ -204,7 +209,8 @@ def rounding_variances(steps: Any, variances: Any) -> Any:
     see `tie_variances`.
     """
     with np.errstate(over="ignore", under="ignore"):
-        return np.maximum((steps / np.sqrt(variances)) ** 2 / np.pi, SMALLEST)
+        least = np.maximum(SMALLEST * bulk, SMALLEST_OF_BULK)
+        return np.maximum((steps / np.sqrt(variances)) ** 2 / np.pi, least)
 
 
 def tie_variances(rounding: Rounding, variances: Any) -> Any:
@@ -265,37 +271,48 @@ def floor_matrix(spread: FloatArray, least: FloatArray) -> FloatArray:
 
 
 def learned_covariance(
-    covariance: FloatArray, rounding: Rounding, kept: KeptColumns | None = None
+    covariance: FloatArray,
+    rounding: Rounding,
+    kept: KeptColumns | None = None,
+    bulk: FloatArray | float = 1.0,
 ) -> LearnedScale:
-    """Return what data with this covariance and rounding say of a learned scale."""
+    """Return what data with this covariance and rounding say of a learned scale.
+
+    `bulk` is the share of each variance that is not of a few far entries.
+    """
     variances = np.diag(covariance)
     units = np.sqrt(variances)
     square = np.outer(units, units)
     spread = covariance / square
-    floor = floor_matrix(spread, rounding_variances(rounding.steps, variances))
+    floor = floor_matrix(spread, rounding_variances(rounding.steps, variances, bulk))
     tie_floor = tie_floor_matrix(spread, tie_variances(rounding, variances))
     sd = spread_sd(len(covariance))
     return LearnedScale(covariance, floor * square, tie_floor * square, kept, sd)
 
 
 def learned_variances(
-    variances: FloatArray, rounding: Rounding, kept: KeptColumns | None = None
+    variances: FloatArray,
+    rounding: Rounding,
+    kept: KeptColumns | None = None,
+    bulk: FloatArray | float = 1.0,
 ) -> LearnedScale:
     """Return the same where columns are independent."""
-    floor = floor_variances(rounding_variances(rounding.steps, variances))
+    floor = floor_variances(rounding_variances(rounding.steps, variances, bulk))
     tie_floor = tie_floor_variances(tie_variances(rounding, variances))
     sd = spread_sd(len(variances))
     return LearnedScale(variances, floor * variances, tie_floor * variances, kept, sd)
 
 
-def learned_variance(variance: float, steps: FloatArray, copies: float = 1.0) -> LearnedScale:
+def learned_variance(
+    variance: float, steps: FloatArray, copies: float = 1.0, bulk: float = 1.0
+) -> LearnedScale:
     """Return the same where all columns have one variance.
 
     Here nothing is gained from ties in some columns, only from rows that are the same in all:
     `copies` is how many rows are as a random one, in the mean.
     """
     step = np.sqrt(np.mean(steps**2))
-    floor = floor_variances(rounding_variances(step, variance))
+    floor = floor_variances(rounding_variances(step, variance, bulk))
     ties = Rounding(np.asarray(step), np.asarray((copies - 1.0) * len(steps)))
     tie_floor = tie_floor_variances(tie_variances(ties, variance))
     sd = spread_sd(len(steps))

@@ -17,7 +17,7 @@ import numpy as np
 
 from mixwood._support.types import FloatArray, IntArray
 
-__all__ = ["conditional_means", "has_missing", "normal_moments"]
+__all__ = ["conditional_means", "has_missing", "normal_moments", "refuse_empty_columns"]
 
 #: Added to variances of 1: columns may be exact combinations of others.
 RIDGE = 1e-10
@@ -28,6 +28,26 @@ ENOUGH, MOST_STEPS = 1e-6, 100
 def has_missing(X: FloatArray) -> bool:
     """Tell whether an entry is missing (NaN)."""
     return bool(np.isnan(X).any())
+
+
+def refuse_empty_columns(X: FloatArray) -> None:
+    """Raise if a column has no entry at all: nothing can be learned of it.
+
+    Examples
+    --------
+    >>> refuse_empty_columns(np.array([[1.0, np.nan], [2.0, np.nan]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: X has no entry in column 1: all are missing (NaN); leave it out
+    """
+    empty = np.isnan(X).all(axis=0)
+    if len(X) and empty.any():
+        column = int(np.argmax(empty))
+        more = int(empty.sum()) - 1
+        others = f" (and in {more:,} more)" if more else ""
+        raise ValueError(
+            f"X has no entry in column {column}{others}: all are missing (NaN); leave it out"
+        )
 
 
 class _Group(NamedTuple):

@@ -20,6 +20,7 @@ from mixwood.likelihoods.dependence import (
     whole_covariance,
     whole_rows,
 )
+from mixwood.likelihoods.far_entries import bulk_shares
 from mixwood.likelihoods.fixed_scale import data_scale, paper_scale, standard_scale
 from mixwood.likelihoods.learned import (
     C0,
@@ -38,6 +39,7 @@ from mixwood.likelihoods.learned_scale import (
     learns,
     scalars_learned,
 )
+from mixwood.likelihoods.missing import refuse_empty_columns
 from mixwood.likelihoods.spread import Rounding, rounding, sample_mean, shrunk_covariance
 
 __all__ = ["NormalWishart", "vector"]
@@ -120,9 +122,12 @@ class NormalWishart(KeepsColumns, LearnsCovariance, Likelihood):
         scale = self.scale
         if isinstance(scale, str):
             if scale == "learn":
+                refuse_empty_columns(X)
                 kept = independent_columns(X)
                 own = kept_entries(X, kept)
-                scale = learned_covariance(shrunk_covariance(own), rounding(own), kept)
+                covariance = shrunk_covariance(own)
+                bulk = bulk_shares(own, np.diag(covariance))
+                scale = learned_covariance(covariance, rounding(own), kept, bulk)
             else:
                 scale = paper_scale(X) if scale == "paper" else data_scale(X, nu)
         mean = sample_mean(X) if self.mean is None else self.mean

@@ -13,6 +13,7 @@ from mixwood._support.checks import positive_number, shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_array, real_matrix
 from mixwood.likelihoods.base import Column, Likelihood, Parameters, TargetTerms
+from mixwood.likelihoods.far_entries import bulk_shares
 from mixwood.likelihoods.learned import C0, LearnedScale, base_of_clusters, centre_spread
 from mixwood.likelihoods.learned_base import LearnsVariances
 from mixwood.likelihoods.learned_scale import (
@@ -261,7 +262,8 @@ class Regression(LearnsVariances, Likelihood):
         if isinstance(scale, str):
             variance = float(present_variances(y, y.mean(axis=0))[0])
             rounded = rounding(y)
-            scale = learned_variance(variance, rounded.steps, float(rounded.ties[0]) + 1.0)
+            bulk = float(bulk_shares(y, np.array([variance]))[0])
+            scale = learned_variance(variance, rounded.steps, float(rounded.ties[0]) + 1.0, bulk)
         return self._explicit(on, target, mean, covariance, scale, X.shape[1])
 
     def resolve_standard(self, width: int) -> Regression:

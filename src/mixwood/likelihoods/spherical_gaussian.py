@@ -12,6 +12,7 @@ from mixwood._support.checks import positive_number, shown
 from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood, Parameters
+from mixwood.likelihoods.far_entries import bulk_share_of_all
 from mixwood.likelihoods.fixed_scale import variance_factor
 from mixwood.likelihoods.learned import (
     C0,
@@ -145,7 +146,9 @@ class SphericalGaussian(LearnsVariances, Likelihood):
                 variance = X.var(axis=0, ddof=1).mean() if varies else 1.0
             refuse_extreme_spread(np.array([variance]))
             if scale == "learn":
-                scale = learned_variance(float(variance), rounding(X).steps, row_copies(X))
+                bulk = bulk_share_of_all(X, float(variance))
+                steps = rounding(X).steps
+                scale = learned_variance(float(variance), steps, row_copies(X), bulk)
             else:
                 scale = float(variance) * variance_factor(nu)
         if not np.all(np.isfinite(mean)):

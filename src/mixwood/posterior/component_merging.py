@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 __all__ = ["MergedClusters", "merge", "merges", "merges_to_make"]
 
 #: Overlaps by which clusters are told to be one group or two; see `merges_to_make`. Two normals of
-#: one size overlap so much if their centres are 3.7, 4.4 and 5 standard deviations apart.
-SURE, LIKELY, APART = 0.3, 0.15, 0.075
+#: one size overlap so much if their centres are 3, 3.3, 4.4 and 5 standard deviations apart.
+SURE, PIECES, LIKELY, APART = 0.5, 0.4, 0.15, 0.075
 #: The overlap is measured with at most this many draws, of all chains together, and this many rows,
 #: the same number of each cluster; but the last, or all if there are fewer, whatever their number.
 _DRAWS, _ROWS, _ROWS_PER_CLUSTER = 1000, 10_000, 10
@@ -201,20 +201,22 @@ def merge(
 def merges_to_make(overlap: FloatArray) -> int:
     """Return how many merges to make, given the overlaps in their order, which never rise.
 
-    All of at least `SURE`. If there are some, also those of at least `LIKELY`, provided that those
-    left overlap by less than `APART`: the pieces of groups overlap now more, now less, but groups
-    do not.
+    All of at least `SURE`. Where some overlap by `PIECES`, also those of at least `LIKELY`,
+    provided that those left overlap by less than `APART`: the pieces of groups overlap now more,
+    now less, but groups do not. Without such a gap nothing tells pieces of one group from groups
+    that touch.
 
     Examples
     --------
     >>> merges_to_make(np.array([0.6, 0.4, 0.2, 0.01]))  # pieces of two groups
     3
     >>> merges_to_make(np.array([0.6, 0.4, 0.2, 0.1]))  # some of these may be groups that touch
-    2
+    1
     """
     sure, likely = (int(np.count_nonzero(overlap >= least)) for least in (SURE, LIKELY))
     left = overlap[likely:]
-    return likely if sure > 0 and len(left) > 0 and left[0] < APART else sure
+    gap = len(left) > 0 and left[0] < APART
+    return likely if gap and overlap[0] >= PIECES else sure
 
 
 def _checked_number(value: int, name: str, clusters: int) -> int:

@@ -355,8 +355,8 @@ class EstimatedDraws(Draws):
         n_clusters : int, optional
             Merge until this many groups are left.
         threshold : float, optional
-            Merge while two groups overlap by at least this, between 0 and 1. By default 0.3; and
-            if some do, 0.15, provided that all groups left overlap by less than half of that.
+            Merge while two groups overlap by at least this, between 0 and 1. By default 0.5; or
+            0.15 where some overlap by 0.4 and all groups left by less than 0.075.
         loss, min_size, seed
             Which point estimate, as `point_estimate` takes them.
 
@@ -380,10 +380,11 @@ class EstimatedDraws(Draws):
         >>> import mixwood as mw
         >>> angle = np.linspace(0, np.pi, 200)
         >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
-        >>> X = arc + np.random.default_rng(0).normal(0, 0.1, (200, 2))
+        >>> arcs = np.concatenate([arc, arc + [0.0, 2.0]])
+        >>> X = arcs + np.random.default_rng(0).normal(0, 0.1, (400, 2))
         >>> post = mw.sample(mw.Mixture(), X, draws=100, chains=2, seed=1, progress=False)
-        >>> int(post.point_estimate().max()) + 1 > 1, post.merge().n_clusters
-        (True, 1)
+        >>> int(post.point_estimate().max()) + 1 > 2, post.merge().n_clusters
+        (True, 2)
         """
         from mixwood.posterior.component_merging import merge
 

@@ -23,6 +23,7 @@ from mixwood.input.groups import checked_groups
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.dependence import warn_of_left_out
+from mixwood.likelihoods.far_entries import warn_of_far_entries
 from mixwood.likelihoods.known_labels import checked_known, kept_by
 from mixwood.likelihoods.row_weights import checked_weights, weighted_rows
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, names_in, read_data
@@ -293,6 +294,8 @@ def _fitted(
     likelihood = chosen.likelihood
     names = None if likelihood.reads_tables else likelihood.names_in(X)  # those have their own
     warn_of_left_out(likelihood.left_out, names)
+    if likelihood.continuous and isinstance(data, np.ndarray):
+        warn_of_far_entries(data, names)
     warn_of_cost(chosen.likelihood, data.shape[0])
     return chosen.likelihood, data, chosen.reason
 
