@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 __all__ = ["MergedClusters", "merge", "merges", "merges_to_make"]
 
 #: Overlaps by which clusters are told to be one group or two; see `merges_to_make`. Two normals of
-#: one size overlap so much if their centres are 3, 3.3, 4.4 and 5 standard deviations apart.
-SURE, PIECES, LIKELY, APART = 0.5, 0.4, 0.15, 0.075
+#: one size overlap so much if their centres are 3, 3.7, 4.4 and 5 standard deviations apart.
+SURE, PIECES, LIKELY, APART = 0.5, 0.3, 0.15, 0.075
 #: The overlap is measured with at most this many draws, of all chains together, and this many rows,
 #: the same number of each cluster; but the last, or all if there are fewer, whatever their number.
 _DRAWS, _ROWS, _ROWS_PER_CLUSTER = 1000, 10_000, 10

@@ -356,7 +356,7 @@ class EstimatedDraws(Draws):
             Merge until this many groups are left.
         threshold : float, optional
             Merge while two groups overlap by at least this, between 0 and 1. By default 0.5; or
-            0.15 where some overlap by 0.4 and all groups left by less than 0.075.
+            0.15 where some overlap by 0.3 and all groups left by less than 0.075.
         loss, min_size, seed
             Which point estimate, as `point_estimate` takes them.
 

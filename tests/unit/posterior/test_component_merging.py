@@ -131,8 +131,8 @@ def test_nor_do_many_neighbours_thicken_it():
         ([0.6, 0.4, 0.16, 0.08], 1),
         ([0.6, 0.4, 0.16], 1),
         ([0.6, 0.4, 0.14, 0.0], 1),
-        ([0.4, 0.2, 0.07], 2),
-        ([0.39, 0.2, 0.07], 0),  # groups that touch, and another
+        ([0.3, 0.2, 0.07], 2),
+        ([0.29, 0.01], 0),  # two groups that touch, and another
     ],
 )
 def test_where_the_tree_is_cut(overlap, made):
@@ -340,7 +340,7 @@ def test_bent_and_heavy_tailed_groups_are_found(data, number):
     X, kind = data(np.random.default_rng(number), 400)
     merged = merged_of(X)
     assert len(merged.sizes) > kind.max() + 1
-    assert adjusted_rand(merged.estimate, kind) < 1
+    assert adjusted_rand(merged.estimate, kind) < adjusted_rand(merged.labels, kind)
     assert merged.n_clusters == kind.max() + 1
     assert adjusted_rand(merged.labels, kind) > 0.98
 
