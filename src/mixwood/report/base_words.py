@@ -41,7 +41,8 @@ def base_in_words(posterior: Posterior) -> list[str]:
     assert posterior.bases is not None
     excess = posterior.resolved.base_excess(posterior.bases)
     if excess is not None:
-        found.append(_covariances(excess))
+        relations = posterior.resolved.target_column is not None
+        found.append(_noise(excess) if relations else _covariances(excess))
     if "structure" in posterior.settings:
         found.append(_structure(posterior.settings["structure"]))
     return found
@@ -67,15 +68,29 @@ def _share(share: float) -> str:
 
 def _covariances(excess: FloatArray) -> str:
     """Return how alike the covariances of clusters are, from ``nu'``."""
-    _, middle, _ = _interval(excess)
-    differ = float(np.sqrt(2 / middle))
-    by = f"about {differ:.0%}" if differ < 1 else "a factor of two and more"
-    about = f"their variances differ by {by} (nu' = {middle:.3g})"
+    differ, about = _differ(excess)
     if differ <= SHARED:
         return f"The clusters share one covariance, or nearly: {about}."
     if differ <= ALIKE:
         return f"The clusters have similar covariances: {about}."
     return f"Each cluster has a covariance of its own: {about}."
+
+
+def _noise(excess: FloatArray) -> str:
+    """Return how alike the noise of clusters of relations is, from ``nu'``."""
+    differ, about = _differ(excess)
+    if differ <= ALIKE:
+        alike = "the same" if differ <= SHARED else "similar"
+        return f"The clusters have {alike} noise about their relations: {about}."
+    return f"Each cluster has noise of its own about its relation: {about}."
+
+
+def _differ(excess: FloatArray) -> tuple[float, str]:
+    """Return by which share variances differ, and the same in words."""
+    _, middle, _ = _interval(excess)
+    differ = float(np.sqrt(2 / middle))
+    by = f"about {differ:.0%}" if differ < 1 else "a factor of two and more"
+    return differ, f"their variances differ by {by} (nu' = {middle:.3g})"
 
 
 def _structure(reason: Any) -> str:

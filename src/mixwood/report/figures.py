@@ -22,7 +22,7 @@ _DARK, _LIGHT = "#16181c", "#dcdee2"
 #: Pixels of an inch on the page, where letters are then as large as in the text, and in the file.
 _SHOWN, _KEPT = 100, 144
 #: Colours of a picture's file: fewer make it half as long, and look the same.
-_COLOURS = 200
+_COLOURS = 256
 
 
 def drawn(

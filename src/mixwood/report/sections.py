@@ -113,7 +113,8 @@ def _fit_verdict(digest: Digest) -> str:
     if isinstance(fit, str):
         level, said = "unknown", ["Whether the model fits cannot be told.", f"{fit}."]
     elif fit.ok:
-        level, said = "good", fit.sentence.split(": ", 1)
+        # without any quantity there is nothing good about it
+        level, said = "good" if len(fit.table) else "unknown", fit.sentence.split(": ", 1)
         said = [f"{said[0]}.", f"{said[-1][0].upper()}{said[-1][1:]}"]
     else:
         level, said = "fair", ["The model does not fit everywhere.", fit.sentence]

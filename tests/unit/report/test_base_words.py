@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixwood.report.base_words import _covariances, _structure, _width
+from mixwood.report.base_words import _covariances, _noise, _structure, _width
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,14 @@ from mixwood.report.base_words import _covariances, _structure, _width
 )
 def test_nu_in_words(excess, said):
     assert said in _covariances(np.full((2, 10), excess))
+
+
+@pytest.mark.parametrize(
+    ("excess", "said"),
+    [(1.1, "noise of its own"), (30.0, "similar noise"), (2000.0, "the same noise")],
+)
+def test_the_noise_of_relations_in_words(excess, said):
+    assert said in _noise(np.full((2, 10), excess))
 
 
 def test_the_width_has_an_interval():
