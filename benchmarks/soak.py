@@ -10,6 +10,7 @@ One line per run is added to results/soak.jsonl.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -49,10 +50,11 @@ def data(name):
 def run(name, minutes, chains, folder):
     """Be the process that is looked at."""
     model, X = data(name)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # it stops early
+    with warnings.catch_warnings(), contextlib.suppress(RuntimeError):
+        # It stops early, perhaps before the first draw: its state is what counts.
+        warnings.simplefilter("ignore", RuntimeWarning)
         mw.sample(
-            model, X, draws=MOST, warmup=200, thin=THIN[name], chains=chains, n_jobs=1, seed=1,
+            model, X, draws=MOST, warmup=20, thin=THIN[name], chains=chains, n_jobs=1, seed=1,
             max_seconds=60 * minutes, store=folder, progress=False,
         )  # fmt: skip
 
