@@ -202,7 +202,8 @@ class Tree(Sampler):
     other rows being allocated in blocks of the tree and the proposal's probability taken into
     account. Fitted split-merge: the same around one row of each child, the others being
     allocated one by one by restricted Gibbs scans that start from the tree, which is for
-    clusters that overlap. Multiway redraws, if asked for: all clusters that meet a node are
+    clusters that overlap; a quarter of these nodes are drawn by their sizes alone, since the
+    tree may be sure and wrong. Multiway redraws, if asked for: all clusters that meet a node are
     divided anew, in blocks of the tree, into any number. A scan over rows, each moved by its
     conditional. Then ``u`` and the prior's random parameters.
 
