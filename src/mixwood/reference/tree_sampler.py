@@ -70,7 +70,8 @@ class GuideTree:
 
     def smaller_halves_above(self, row: int) -> list[int]:
         """Return the nodes above a row in whose smaller half it is (or one of two equal ones)."""
-        v, found = 0, []
+        v = 0
+        found: list[int] = []
         while not self.is_leaf(v):
             left, right = self.children(v)
             own, other = (left, right) if row in self.below[left] else (right, left)
