@@ -17,7 +17,7 @@ __all__ = ["SAMPLERS", "Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "
 #: and with two at most 1.04, 1.07; for iris, five seeds, at most 1.09 with two and 1.03 with four.)
 FEW_ROWS, SOME_ROWS = 100, 1000
 ROWS_SEEN = 600
-#: From how many columns of a covariance matrix on guide trees of the warm-up are grown less often.
+#: From how many columns of a covariance matrix on guide trees are grown less often.
 #: (digits, 64 columns, 23 CPU seconds from the default start: with a tree every 21 iterations 369
 #: of them and a log joint of -82,344; every 60, 680 and -82,132; every 150, 875 and -81,981.)
 MANY_COLUMNS = 16
@@ -171,7 +171,7 @@ class Tree(Sampler):
     rebuild : int, optional
         After how many iterations a new guide tree is grown; 0 means never. By default 20 or
         more in warm-up and 250 or more after it, with the square root of the number of rows;
-        in warm-up less often where covariance matrices have more than 16 columns.
+        less often where covariance matrices have more than 16 columns.
     max_leaves : int, optional
         Collapse the rows into at most this many blocks, which then stay together: for large
         data. The target is the posterior of partitions that keep every block whole.
@@ -201,7 +201,8 @@ class Tree(Sampler):
     other rows being allocated in blocks of the tree and the proposal's probability taken into
     account. Fitted split-merge: the same around one row of each child, the others being
     allocated one by one by restricted Gibbs scans that start from the tree, which is for
-    clusters that overlap. Multiway redraws, if asked for: all clusters that meet a node are
+    clusters that overlap; a quarter of these nodes are drawn by their sizes alone, since the
+    tree may be sure and wrong. Multiway redraws, if asked for: all clusters that meet a node are
     divided anew, in blocks of the tree, into any number. A scan over rows, each moved by its
     conditional. Then ``u`` and the prior's random parameters.
 
@@ -277,7 +278,7 @@ class Tree(Sampler):
             "leaf_moves": chosen(self.leaf_moves, -1),
             "fitted_moves": chosen(self.fitted_moves, -1),
             "redraw_moves": chosen(self.redraw_moves, 0),
-            "rebuild": chosen(self.rebuild, max(250, round(5 * n**0.5))),
+            "rebuild": chosen(self.rebuild, round(max(250, 5 * n**0.5) * _wide(columns))),
             "warmup_rebuild": chosen(self.rebuild, _warmup_rebuild(n, columns)),
             "max_leaves": chosen(self.max_leaves, 0),
             "learn_moves": int(self.learn_moves),
@@ -290,8 +291,12 @@ def _warmup_rebuild(n: int, columns: int) -> int:
 
     With many columns a tree costs more iterations, as every node has a matrix to be decomposed.
     """
-    wide = max(1.0, columns / MANY_COLUMNS)
+    wide = _wide(columns)
     return round(max(20, 0.5 * sqrt(n)) * wide * sqrt(wide))
+
+
+def _wide(columns: int) -> float:
+    return max(1.0, columns / MANY_COLUMNS)
 
 
 def _passes(n: int) -> int:

@@ -205,6 +205,15 @@ class LeafThroughACluster(TreeChain):
         return self.leaves[rows[self.stream.below(len(rows))]]
 
 
+class SizesThroughACluster(TreeChain):
+    """Nodes of fitted moves by sizes, from a row of a cluster drawn uniformly."""
+
+    def draw_anchored(self):
+        rows = np.flatnonzero(self.assignment == self.stream.below(len(self.sizes)))
+        halves = self.tree.smaller_halves_above(int(rows[self.stream.below(len(rows))]))
+        return halves[self.stream.below(len(halves))]
+
+
 class TreeFromThePartition(TreeChain):
     """A guide tree over the clusters as they are, used at once."""
 
@@ -254,6 +263,7 @@ TEETH = {
     LeafThroughACluster: (0, 0, 1, 0),
     TreeFromThePartition: (4, 0, 0, 0),
     FittedWithoutQ: (0, 0, 0, 6),
+    SizesThroughACluster: (0, 0, 0, 6),
 }
 
 

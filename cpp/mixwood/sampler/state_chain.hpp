@@ -215,15 +215,17 @@ class StateChain : public AnyChain {
 
   static constexpr int iterations_between_rebuilds = 64;
   // A base measure of many numbers takes long to move, compared with an iteration that visits a
-  // part of many rows, which say much about it; so does one number for many words, on which all
-  // that is kept of clusters depends. They move in a share of the iterations, by chance, whatever
-  // the state.
+  // part of many rows, which say much about it; so does a matrix of very many columns, whose
+  // determinants take longer than the scan of a few thousand rows; and so does one number for many
+  // words, on which all that is kept of clusters depends. They move in a share of the iterations,
+  // by chance, whatever the state.
   bool base_takes_long() const {
-    return base_size() == 1 ? family_->statistic_size() >= many_words
-                            : base_size() > few_numbers && n_rows() >= many_rows;
+    if (base_size() == 1) return family_->statistic_size() >= many_words;
+    return base_size() > very_many_numbers || (base_size() > few_numbers && n_rows() >= many_rows);
   }
   static constexpr int many_words = 1000;
   static constexpr int few_numbers = 40;
+  static constexpr int very_many_numbers = 1000;
   static constexpr int rows_redrawn = 10000;
   static constexpr int many_rows = 5000;
   static constexpr double share_of_updates = 0.25;

@@ -245,8 +245,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     const std::int64_t accepted = fitted_splits_.accepted + fitted_merges_.accepted;
     const std::int64_t work = fitted_.scored();
     for (int k = fitted_moves(); k > 0 && !this->stop_; --k)
-      fitted_(this->state_, laws_.pairs().draw(this->random_), this->random_, this->stop_,
-              fitted_splits_, fitted_merges_);
+      fitted_(this->state_, laws_.draw_anchored(this->state_.tree->shape, this->random_),
+              this->random_, this->stop_, fitted_splits_, fitted_merges_);
     if (learns_shares())
       shares_.fitted.count(fitted_splits_.proposed + fitted_merges_.proposed - proposed,
                            fitted_splits_.accepted + fitted_merges_.accepted - accepted,

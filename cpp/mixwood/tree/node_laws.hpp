@@ -8,13 +8,20 @@
 //
 // reach(v) s(v) is how much one expects the cut at v, reach(v) s(v) (1 - s(v)) how much one doubts
 // whether it is there. A floor lets every node be drawn.
+//
+// What the tree does not doubt may be wrong all the same: of a cluster that is judged many, only
+// its parts are drawn. So there is a law of sizes, too: of a row drawn uniformly, one of the nodes
+// above it in whose smaller half it is, which are the leaf's parent and some of those above. Halves
+// of any size are then drawn about as often.
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "mixwood/random/cumulative.hpp"
+#include "mixwood/random/stream.hpp"
 #include "mixwood/tree/shape.hpp"
 
 namespace mixwood {
@@ -51,11 +58,37 @@ class NodeLaws {
   const CumulativeLaw& blocks() const { return blocks_; }  // for subtree Gibbs
   const CumulativeLaw& pairs() const { return pairs_; }    // for anchored split-merge
 
+  // A node for fitted split-merge: by one of the two laws, which is drawn first.
+  int draw_anchored(const TreeShape& shape, Stream& random) const {
+    return random.uniform() < by_size ? draw_by_size(shape, random) : pairs_.draw(random);
+  }
+
   // The sum of reach(v) s(v): into how many clusters the tree is expected to be cut.
   double expected_clusters() const { return expected_clusters_; }
 
  private:
   static constexpr double floor = 0.1;
+  static constexpr double by_size = 0.25;  // of nodes for fitted split-merge
+
+  // There must be two leaves.
+  static int draw_by_size(const TreeShape& shape, Stream& random) {
+    const int leaf = shape.leaf_of_row[random.below(shape.n_rows())];
+    int halves = 0;
+    each_above(shape, leaf, [&](int) { ++halves; });
+    std::int64_t wanted = random.below(halves);
+    int drawn = TreeShape::none;
+    each_above(shape, leaf, [&](int node) {
+      if (wanted-- == 0) drawn = node;
+    });
+    return drawn;
+  }
+
+  // The nodes above a leaf in whose smaller half it is, or in one of two that are equal.
+  template <class Visit>
+  static void each_above(const TreeShape& shape, int leaf, Visit&& visit) {
+    for (int node = leaf; shape.parent[node] != TreeShape::none; node = shape.parent[node])
+      if (shape.leaves[node] <= shape.leaves[shape.sibling(node)]) visit(shape.parent[node]);
+  }
 
   static double judged_one(bool leaf, double log_d) {
     if (leaf) return 1;

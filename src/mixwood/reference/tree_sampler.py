@@ -27,6 +27,8 @@ __all__ = ["GuideTree", "TreeChain", "TwoSides", "node_laws"]
 OPEN = 2
 #: no probability to open a node, and none of a side, is nearer to 0 or 1
 SMALLEST_OPEN, SMALLEST_SIDE = 1e-3, 1e-9
+#: how many of the nodes of fitted moves are drawn by sizes
+SHARE_BY_SIZE = 0.25
 
 #: takes a node and the probabilities of side 0, side 1 and OPEN; returns one of these
 Choose: TypeAlias = Callable[[int, Sequence[float]], int]
@@ -65,6 +67,18 @@ class GuideTree:
             return 0.0
         d = exp(min(self.log_d[v], 700.0))
         return min(max(d / (1 + d), SMALLEST_OPEN), 1 - SMALLEST_OPEN)
+
+    def smaller_halves_above(self, row: int) -> list[int]:
+        """Return the nodes above a row in whose smaller half it is (or one of two equal ones)."""
+        v = 0
+        found: list[int] = []
+        while not self.is_leaf(v):
+            left, right = self.children(v)
+            own, other = (left, right) if row in self.below[left] else (right, left)
+            if self.leaves[own] <= self.leaves[other]:
+                found.insert(0, v)
+            v = own
+        return found
 
     def highest_within(self, rows: Collection[int]) -> list[int]:
         """Return the highest nodes that have none but these `rows`; large ones first."""
@@ -202,7 +216,7 @@ class TreeChain(BlockChain):
             for _ in range(self.split_moves if self.pair_law[-1] > 0 else 0):
                 self.split_or_merge(self.draw_pair())
             for _ in range(self.fitted_moves if self.pair_law[-1] > 0 else 0):
-                self.split_or_merge_fitted(self.draw_pair())
+                self.split_or_merge_fitted(self.draw_anchored())
             for _ in range(self.redraw_moves if self.pair_law[-1] > 0 else 0):
                 self.divide_anew(self.draw_pair())
             for leaf in [self.next_leaf() for _ in range(self.leaf_moves)]:
@@ -214,6 +228,17 @@ class TreeChain(BlockChain):
     def draw_pair(self) -> int:
         """Draw the node whose children are the anchors of a split or merge."""
         return self._draw(self.pair_law)
+
+    def draw_anchored(self) -> int:
+        """Draw the node below whose children the anchors of a fitted split or merge are.
+
+        One law knows what the tree doubts, the other sizes alone: of a row drawn uniformly, one of
+        the nodes above it in whose smaller half it is.
+        """
+        if self.stream.uniform() >= SHARE_BY_SIZE:
+            return self.draw_pair()
+        halves = self.tree.smaller_halves_above(self.stream.below(len(self.X)))
+        return halves[self.stream.below(len(halves))]
 
     def next_leaf(self) -> int:
         """Return the leaf that the scan visits next: round after round, each at its place.

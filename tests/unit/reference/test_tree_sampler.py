@@ -54,6 +54,13 @@ def test_every_node_can_be_drawn_as_a_block_and_every_inner_one_as_a_pair():
     np.testing.assert_array_equal(pairs > 0, inner)
 
 
+@pytest.mark.parametrize(
+    ("row", "nodes"), [(0, [2, 1]), (4, [2, 1]), (1, [5]), (2, [7]), (5, [7]), (6, [0])]
+)
+def test_of_which_nodes_a_row_is_in_the_smaller_half(row, nodes):
+    assert TREE.smaller_halves_above(row) == nodes
+
+
 def replayed_q(v, rows, sides):
     """Return q of the division that puts each of the `rows` on its side."""
     likelihood = mw.Gaussian(r=0.5, nu=3, mean=[0.0], scale=[[1.0]])

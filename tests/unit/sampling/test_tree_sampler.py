@@ -83,10 +83,15 @@ def test_an_iteration_over_a_few_hundred_rows_has_several_passes(n, passes):
     assert mw.Tree(passes=3).options(n)["passes"] == 3
 
 
-@pytest.mark.parametrize(("n", "columns", "every"), [(150, 4, 20), (6400, 16, 40), (1797, 64, 170)])
-def test_with_wide_matrices_trees_of_the_warm_up_live_longer(n, columns, every):
-    assert mw.Tree().options(n, columns)["warmup_rebuild"] == every
-    assert mw.Tree(rebuild=7).options(n, columns)["warmup_rebuild"] == 7
+@pytest.mark.parametrize(
+    ("n", "columns", "in_warmup", "after_it"),
+    [(150, 4, 20, 250), (6400, 16, 40, 400), (1797, 64, 170, 1000)],
+)
+def test_with_wide_matrices_trees_live_longer(n, columns, in_warmup, after_it):
+    options = mw.Tree().options(n, columns)
+    assert (options["warmup_rebuild"], options["rebuild"]) == (in_warmup, after_it)
+    options = mw.Tree(rebuild=7).options(n, columns)
+    assert (options["warmup_rebuild"], options["rebuild"]) == (7, 7)
 
 
 def test_matrices_have_the_columns_that_take_part():
