@@ -205,5 +205,7 @@ def test_other_likelihoods_have_no_target():
         mw.Product({"x": mw.Gaussian(), ("x", "y"): mw.DiagonalGaussian()})
 
 
-def test_nothing_of_a_relation_alone_is_checked(fitted):
-    assert "no quantities to check" in str(fitted[0].check_fit())
+def test_the_target_of_a_relation_is_checked(fitted):
+    fit = fitted[0].check_fit()
+    assert fit.ok
+    assert {"spread", "tails", "curve"} <= set(fit.table["quantity"])
