@@ -106,9 +106,8 @@ class IncrementalClustering {
     if (search_ == TreeSearch::exact) return nearest_of_all(item);
     Nearest best;
     if (counts_of_trees_.pays())
-      counts_of_trees_.each(item_, [&](int root, double log_marginal) {
-        consider(root, item, log_marginal, best);
-      });
+      counts_of_trees_.each(
+          item_, [&](int root, double log_marginal) { consider(root, item, log_marginal, best); });
     else if (index_.pays())
       index_.each_near(item_, [&](int root) { consider(root, item, best); });
     else
