@@ -19,10 +19,13 @@ class CountTable {
 
   explicit CountTable(Forest& forest) : forest_(forest) {}
 
-  // Whether it can take all trees of this forest.
-  bool pays() const {
+  // Whether it can take all trees of this forest. If not, it is given up.
+  bool pays() {
+    if (!forest_.family().is_sparse()) return false;
     const auto width = static_cast<std::size_t>(forest_.family().statistic_size());
-    return forest_.family().is_sparse() && (forest_.trees().size() + 1) * width <= most_entries;
+    if ((forest_.trees().size() + 1) * width <= most_entries) return true;
+    clusters_.reset();
+    return false;
   }
 
   // Calls visit(root, log P of the tree's rows and the item's) for all trees.
