@@ -12,7 +12,9 @@ draws. Records go to benchmarks/results/compared.jsonl.
   says, and trees are cut again and again.
 - `defaults NAME`: `sample` with nothing chosen, ten draws after ten of warm-up, one chain.
 - `levels L`: a table of five columns with L categories each, start and twenty iterations.
+- `ibhc nips`: a tree of the NIPS corpus; needs MIXWOOD_DATA.
 - `text`: 20,820 documents of 6,843 words, about 60 subjects, start and ten iterations.
+- `topics`: the same where every document has a mixture of 50 subjects of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ REPEATS = int(os.environ.get("MIXWOOD_BENCH_REPEATS", "1"))
 SOURCES = Path(__file__).parent.parent / "src"
 
 PROGRAM = """
-import sys, time, warnings
+import os, sys, time, warnings
 import numpy as np
 from scipy.sparse import csr_array
 import mixwood as mw
@@ -53,15 +55,20 @@ def rows(family, n, d, k=10):
         return (rng.random((n, d, 1)) > chances).sum(axis=-1).clip(0, 3)
     return groups(n, d, k)
 
-def documents(n, words, subjects=60):
+def documents(n, words, subjects=60, mixed=False):
     common = 1 / np.arange(1, words + 1) ** 0.9
     common = rng.permutation(common / common.sum())
     own = rng.gamma(np.maximum(0.12 * words * common, 1e-3), size=(subjects, words))
-    laws = (0.85 * own / own.sum(axis=1, keepdims=True) + 0.15 * common).cumsum(axis=1)
+    laws = 0.85 * own / own.sum(axis=1, keepdims=True) + 0.15 * common
+    if mixed:
+        law = lambda i: (rng.dirichlet(np.full(subjects, 0.1)) @ laws).cumsum()
+    else:
+        summed = laws.cumsum(axis=1)
+        law = lambda i: summed[z[i]]
     z = rng.integers(subjects, size=n)
     lengths = rng.lognormal(4.6, 0.6, size=n).astype(int) + 5
-    drawn = [np.searchsorted(laws[z[i]], laws[z[i], -1] * rng.random(m)) for i, m in
-             enumerate(lengths)]
+    drawn = [np.searchsorted(p, p[-1] * rng.random(m)) for p, m in
+             ((law(i), m) for i, m in enumerate(lengths))]
     starts = np.concatenate([[0], lengths.cumsum()])
     X = csr_array((np.ones(starts[-1]), np.concatenate(drawn), starts), shape=(n, words))
     X.sum_duplicates()
@@ -79,10 +86,13 @@ kind, *rest = sys.argv[1:]
 mw.sample(mw.Mixture(), rng.normal(size=(50, 2)), draws=1, warmup=0, chains=1, progress=False)
 mw.ibhc(model("Gaussian"), rng.normal(size=(50, 2)), seed=0)
 if kind == "ibhc":
-    family, d = rest[0], int(rest[1])
-    X = rows(family, 5000, d)
+    if rest == ["nips"]:
+        X = mw.datasets.nips(os.environ["MIXWOOD_DATA"] + "/nips")[0]
+        given = mw.Mixture(mw.Multinomial(beta=0.1), mw.NGGP(1.0, 0.5))
+    else:
+        X, given = rows(rest[0], 5000, int(rest[1])), model(rest[0])
     began = time.process_time()
-    tree = mw.ibhc(model(family), X, seed=1)
+    tree = mw.ibhc(given, X, seed=1)
     found = float(tree.log_evidence_bound), float(tree.n_clusters)
 elif kind == "defaults":
     X = {"toy": lambda: mw.datasets.toy()[0], "sixteen": lambda: groups(1000, 16, 4)}[rest[0]]()
@@ -96,7 +106,7 @@ elif kind == "levels":
     began = time.process_time()
     found = run(X, mw.Mixture(mw.Categorical(), mw.NGGP(1.0, 0.5)))
 else:
-    X = documents(20_820, 6_843)
+    X = documents(20_820, 6_843, *((50, True) if kind == "topics" else ()))
     began = time.process_time()
     found = run(X, mw.Mixture(mw.Multinomial()), 5, 5)
 print(time.process_time() - began, *found)
@@ -111,7 +121,7 @@ CASES = (
     *("ibhc Categorical 50", "ibhc Poisson 50", "ibhc Bernoulli 200"),
     *("defaults toy", "defaults sixteen"),
     *("levels 100", "levels 1000", "levels 10000"),
-    "text",
+    *("ibhc nips", "text", "topics"),
 )
 
 

@@ -66,9 +66,10 @@ class TieBreaker(Forest):
 
     def insert_like(self, row, wanted):
         """Insert one row, at ties such that all nodes are `wanted` ones."""
-        before, self.answers, self.wanted = list(self.trees), [], frozenset()
+        before, cuts_left = list(self.trees), self.cuts_left
+        self.answers, self.wanted = [], frozenset()
         for _ in range(1000):
-            self.trees, self.asked = list(before), []
+            self.trees, self.cuts_left, self.asked = list(before), cuts_left, []
             self.insert([row])
             if all(frozenset(n.rows) in wanted for tree in self.trees for n in tree.nodes()):
                 return

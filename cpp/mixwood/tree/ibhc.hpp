@@ -8,11 +8,16 @@
 //    comparison for nodes with d > 1 and otherwise goes to the child that the item fits better.
 // 3. Where d exceeds 1 on the way up, the tree is cut and the pieces are put in again.
 //
-// Step 1 looks at every tree, or at those that an index of the trees finds.
+// Step 1 looks at every tree, documents at all of them at once, or at those that an index of the
+// trees finds.
 //
-// It ends: an inserted item may cause `most_cuts` cuts. Pieces that are still to be put in then go
-// on top of their nearest tree, which leaves every node with the d it had and gives the new root
-// the d <= 1 by which that tree was chosen: nothing is left to cut.
+// It ends: by the balanced rule all items may cause a quarter as many cuts as they are, one of them
+// at least one and at most `most_cuts`; by the published rule each may cause that many. Where the
+// rows are hardly better seen as two clusters than as one, pieces go together again as they were,
+// and would be cut again and again. At the last cut what hung beside the way up is joined again, as
+// far as it is judged one cluster, and pieces that are still to be put in go on top of their
+// nearest tree. That leaves every node with the d it had, and gives the new root the d <= 1 by
+// which that tree was chosen: nothing is left to cut.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +28,7 @@
 
 #include "mixwood/interrupt.hpp"
 #include "mixwood/tree/bhc.hpp"
+#include "mixwood/tree/count_table.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/index.hpp"
 
@@ -40,18 +46,22 @@ enum class TreeSearch { index, exact, compared };
 class IncrementalClustering {
  public:
   IncrementalClustering(Forest& forest, DescentRule rule, TreeSearch search = TreeSearch::index)
-      : forest_(forest), rule_(rule), search_(search), index_(forest) {}
+      : forest_(forest), rule_(rule), search_(search), index_(forest), counts_of_trees_(forest) {}
 
   void insert(int item) {
     Interrupt::of_thread().tick();
     waiting_.assign(1, item);
+    const int most = rule_ == DescentRule::balanced
+                         ? std::clamp(static_cast<int>(cuts_left_ += cuts_per_item), 1, most_cuts)
+                         : most_cuts;
     int cuts = 0;
     for (std::size_t next = 0; next < waiting_.size(); ++next) {
-      if (cuts == most_cuts)
+      if (cuts == most)
         hang_on_top(waiting_[next]);
       else if (const int joint = put(waiting_[next]); joint != Arena::none)
-        cuts += cut_above(joint, waiting_);
+        cuts += cut_above(joint, waiting_, cuts + 1 == most);
     }
+    cuts_left_ -= cuts;
   }
 
   // The paper's bad start: on top of the nearest tree, wherever that is, and never cut.
@@ -63,8 +73,7 @@ class IncrementalClustering {
   // Joins a tree to its nearest, if log d is at most that; says whether.
   bool join_nearest(int root, double largest) {
     Interrupt::of_thread().tick(0);
-    forest_.remove_tree(root);
-    index_.removed(root);
+    remove_tree(root);
     const Nearest nearest = nearest_tree(root);
     if (nearest.log_dissimilarity > largest) {
       add_tree(root);
@@ -94,9 +103,15 @@ class IncrementalClustering {
 
   Nearest nearest_tree(int item) {
     forest_.load(item, item_);
-    if (search_ == TreeSearch::exact || !index_.pays()) return nearest_of_all(item);
+    if (search_ == TreeSearch::exact) return nearest_of_all(item);
     Nearest best;
-    index_.each_near(item_, [&](int root) { consider(root, item, best); });
+    if (counts_of_trees_.pays())
+      counts_of_trees_.each(
+          item_, [&](int root, double log_marginal) { consider(root, item, log_marginal, best); });
+    else if (index_.pays())
+      index_.each_near(item_, [&](int root) { consider(root, item, best); });
+    else
+      return nearest_of_all(item);
     if (search_ == TreeSearch::compared) {
       ++counts_.searches;
       counts_.differing += target(nearest_of_all(item)) != target(best);
@@ -109,7 +124,9 @@ class IncrementalClustering {
     return best;
   }
   void consider(int root, int item, Nearest& best) {
-    const double log_marginal = forest_.log_marginal_of_union(root, item_);
+    consider(root, item, forest_.log_marginal_of_union(root, item_), best);
+  }
+  void consider(int root, int item, double log_marginal, Nearest& best) {
     const double log_d = forest_.log_dissimilarity(root, item, log_marginal);
     if (log_d < best.log_dissimilarity) best = {root, log_d, log_marginal};
   }
@@ -120,10 +137,18 @@ class IncrementalClustering {
   void add_tree(int item) {
     forest_.add_tree(item);
     index_.added(item);
+    counts_of_trees_.added(item);
+  }
+  void remove_tree(int root) {
+    forest_.remove_tree(root);
+    index_.removed(root);
+    counts_of_trees_.removed(root);
   }
   int hang_beside(int root, int node, int item, double log_marginal) {
     const int joint = forest_.hang_beside(node, item, log_marginal, path_);
-    index_.grown(root, node == root ? joint : root);
+    const int now = node == root ? joint : root;
+    index_.grown(root, now);
+    counts_of_trees_.grown(root, now);
     return joint;
   }
 
@@ -191,7 +216,7 @@ class IncrementalClustering {
 
   // Step 3: cuts at the deepest node on the way up that is judged more than one cluster. Its two
   // children, and what hung beside the way up from there, are pieces to be put in again.
-  bool cut_above(int node, std::vector<int>& pieces) {
+  bool cut_above(int node, std::vector<int>& pieces, bool is_last) {
     const Arena& nodes = forest_.nodes();
     while (node != Arena::none && forest_.log_dissimilarity(node) <= 0) node = nodes.parent[node];
     if (node == Arena::none) return false;
@@ -199,28 +224,54 @@ class IncrementalClustering {
     pieces.push_back(nodes.left[node]);
     pieces.push_back(nodes.right[node]);
     std::vector<int> gone{node};
+    beside_.clear();
     for (; nodes.parent[node] != Arena::none; node = nodes.parent[node]) {
-      pieces.push_back(nodes.sibling(node));
+      beside_.push_back(nodes.sibling(node));
       gone.push_back(nodes.parent[node]);
     }
+    remove_tree(node);
+    for (const int above : gone) forest_.dissolve(above);
+    if (is_last)
+      join_beside(pieces);
+    else
+      pieces.insert(pieces.end(), beside_.begin(), beside_.end());
     // The largest first: a small piece that finds no tree yet would stay alone.
     std::stable_sort(pieces.begin() + static_cast<std::ptrdiff_t>(first), pieces.end(),
                      [&](int a, int b) { return nodes.size[a] > nodes.size[b]; });
-    forest_.remove_tree(node);
-    index_.removed(node);
-    for (const int above : gone) forest_.dissolve(above);
     return true;
   }
 
+  // Joins what hung beside the way up, from the root down, while that is judged one cluster; of two
+  // that are not, the smaller becomes a piece of its own.
+  void join_beside(std::vector<int>& pieces) {
+    const Arena& nodes = forest_.nodes();
+    if (beside_.empty()) return;
+    int rest = beside_.back();
+    for (std::size_t k = beside_.size() - 1; k-- > 0;) {
+      int next = beside_[k];
+      const double log_marginal = forest_.log_marginal_of_union(rest, next);
+      if (forest_.log_dissimilarity(rest, next, log_marginal) <= 0) {
+        rest = forest_.join(rest, next, log_marginal);
+      } else {
+        if (nodes.size[next] > nodes.size[rest]) std::swap(next, rest);
+        pieces.push_back(next);
+      }
+    }
+    pieces.push_back(rest);
+  }
+
   static constexpr int most_cuts = 16;
+  static constexpr double cuts_per_item = 0.25;
 
   Forest& forest_;
   DescentRule rule_;
   TreeSearch search_;
   TreeIndex index_;
+  CountTable counts_of_trees_;
   SearchCounts counts_;
   Forest::Item item_;  // the one that is being put in
-  std::vector<int> waiting_;
+  std::vector<int> waiting_, beside_;
+  double cuts_left_ = most_cuts;
   std::vector<Forest::Step> path_;
 };
 

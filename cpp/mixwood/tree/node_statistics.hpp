@@ -18,6 +18,7 @@ namespace mixwood {
 class NodeStatistics : public ForestTopology {
  public:
   const ErasedFamily& family() const { return *family_; }
+  const std::shared_ptr<const ErasedFamily>& shared_family() const { return family_; }
 
   // The statistic of a node's rows, until the forest is asked for something else.
   const double* statistic(int node) { return statistic(node, first_); }

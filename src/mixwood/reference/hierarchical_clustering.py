@@ -21,8 +21,8 @@ from mixwood.reference.priors import Parameters, log_kappa, log_nonempty, psi
 
 __all__ = ["Forest", "Tree"]
 
-#: How often one inserted row may have a tree cut.
-MOST_CUTS = 16
+#: How often one inserted row may have a tree cut; and, by the balanced rule, all rows on average.
+MOST_CUTS, CUTS_PER_ITEM = 16, 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +96,7 @@ class Forest:
         self.model, self.X, self.parameters, self.rule = model, dense(X), parameters, rule
         self.family = family_of(model.likelihood) if family is None else family
         self.trees: list[Tree] = []
+        self.cuts_left: float = MOST_CUTS
         rows = range(len(self.X))
         self.log_alone = np.array([self.leaf(row).log_marginal for row in rows])
         # A document weighs as much as it has words.
@@ -161,22 +162,28 @@ class Forest:
     def insert(self, rows: Iterable[int]) -> None:
         """Put `rows` in, one after the other, by the three steps of IBHC.
 
-        It ends: after `MOST_CUTS` cuts what still waits goes on top of its nearest tree. That
+        It ends: after so many cuts what still waits goes on top of its nearest tree. That
         leaves every node the d it had, and the new root has the ``d <= 1`` of that tree.
+        By the balanced rule all rows may cause a quarter as many cuts as they are, each of them
+        at least one.
         """
         for row in rows:
             self.insert_item(self.leaf(row))
 
     def insert_item(self, item: Tree) -> None:
         """Put one item in, a row or a tree of its own."""
-        waiting, cuts = [item], 0
+        waiting, cuts, most = [item], 0, MOST_CUTS
+        if self.rule == "balanced":
+            self.cuts_left += CUTS_PER_ITEM
+            most = min(max(int(self.cuts_left), 1), MOST_CUTS)
         for piece in waiting:  # which grows on the way
-            if cuts == MOST_CUTS:
+            if cuts == most:
                 self._put_on_top(piece)
             else:
-                pieces = self._put(piece)
+                pieces = self._put(piece, is_last=cuts + 1 == most)
                 waiting += pieces
                 cuts += bool(pieces)
+        self.cuts_left -= cuts
 
     def on_top(self, rows: Iterable[int]) -> None:
         """Put each of `rows` on top of its nearest tree if ``d <= 1``, else beside them."""
@@ -226,7 +233,7 @@ class Forest:
         weight, own = (self.weights[list(tree.rows)].sum() for tree in (item, node))
         return float((both.log_marginal - node.log_marginal) / weight - gain / own)
 
-    def _put(self, item: Tree) -> list[Tree]:
+    def _put(self, item: Tree, is_last: bool) -> list[Tree]:
         """Put one item in; return the pieces that step 3 cut out, to be put in again."""
         nearest = self._nearest(item)
         if nearest is None:
@@ -247,8 +254,22 @@ class Forest:
         # Step 3: cut at the deepest node with d > 1. Large pieces go first: a small one that
         # finds no tree yet would stay alone.
         self._remove(nearest)
-        above = [sibling for sibling, _ in reversed(path)][wrong:]
-        return sorted([*new[wrong].children, *above], key=lambda piece: -len(piece.rows))
+        beside = [sibling for sibling, _ in reversed(path)][wrong:]
+        if is_last:
+            beside = self._joined(beside[::-1])
+        return sorted([*new[wrong].children, *beside], key=lambda piece: -len(piece.rows))
+
+    def _joined(self, trees: Sequence[Tree]) -> list[Tree]:
+        """Join each to those before it while ``d <= 1``; else the smaller stays alone."""
+        joined: list[Tree] = []  # the one that grows comes last
+        for tree in trees:
+            if joined and (joint := self.join(joined[-1], tree)).log_d <= 0:
+                joined[-1] = joint
+            elif joined and len(tree.rows) <= len(joined[-1].rows):
+                joined.insert(-1, tree)
+            else:
+                joined.append(tree)
+        return joined
 
     def join_trees(self) -> None:
         """Join the trees of smallest ``d`` while that is at most 1."""
@@ -259,7 +280,7 @@ class Forest:
     def part(self) -> Forest:
         """Return an empty forest for some of the same rows."""
         other = copy(self)
-        other.trees = []
+        other.trees, other.cuts_left = [], MOST_CUTS
         return other
 
     def join_lightest(self, most: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import mixwood as mw
 from mixwood.core import bind_family
@@ -94,3 +95,20 @@ def test_the_search_is_named_when_wrong(model):
             ibhc(model, np.zeros((4, 3)), search=wrong)
     with pytest.raises(ValueError, match="search must be"):
         forest_of(model, np.zeros((4, 3)), "fast")
+
+
+def test_documents_find_the_nearest_of_all_trees(request):
+    """The table of counts follows whatever happens to the trees: it never errs."""
+    rng = np.random.default_rng(seed_of(request.node.name))
+    laws = rng.dirichlet(np.full(60, 0.05), size=40)
+    X = csr_array(np.array([rng.multinomial(12, laws[k % 40]) for k in range(400)]))
+    core = forest_of(mw.Mixture(mw.Multinomial(beta=0.1), mw.NGGP(1.0, 0.5)), X, "compared")
+    core.insert(np.arange(200))
+    core.join_trees()
+    core.insert(np.arange(200, 300))
+    core.collapse(100)
+    core.insert(np.arange(300, 400))
+    core.check()
+    searches, differing = core.search_counts
+    assert searches > 400
+    assert differing == 0
