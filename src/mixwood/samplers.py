@@ -188,11 +188,10 @@ class Tree(Sampler):
     redraw_moves : int
         How many multiway redraws an iteration proposes; none by default, as few are accepted.
     learn_moves : bool
-        Whether warm-up learns to make fewer of those moves whose number is left to the default:
-        of a kind that costs more than a tenth of the scan over rows and is accepted less than once
-        in 50 proposals. Guide trees then last longer, too. For data that are known to be hardly
-        stuck; not by default, since a merge that is seldom needed may still be the one that makes
-        chains agree.
+        Whether warm-up learns to make fewer of those moves, and of the passes after the first, whose
+        number is left to the default: of a kind of which fewer are accepted than one in as much work
+        as 50 scans over the rows take. Guide trees then last longer, too. What costs less than a
+        twentieth of the scan is always made, and nothing is learned where `leaf_moves` is given.
 
     Notes
     -----
@@ -223,12 +222,17 @@ class Tree(Sampler):
     fitted_moves: int | None = None
     passes: int | None = None
     redraw_moves: int = 0
-    learn_moves: bool = False
+    learn_moves: bool = True
 
     name: ClassVar[str] = "tree"
     takes_leaves: ClassVar[bool] = True
     #: What files of earlier versions mean, which lack a field: runs go on as they began.
-    absent_means: ClassVar[dict[str, int]] = {"fitted_moves": 0, "passes": 1, "redraw_moves": 0}
+    absent_means: ClassVar[dict[str, int]] = {
+        "fitted_moves": 0,
+        "passes": 1,
+        "redraw_moves": 0,
+        "learn_moves": 0,
+    }
 
     def why_no_latent(self, n: int) -> str | None:
         """Return why, if some leaves are of several rows."""
@@ -267,6 +271,7 @@ class Tree(Sampler):
         def chosen(value: int | None, default: int) -> int:
             return default if value is None else min(value, 2**31 - 1)
 
+        learns = self.learn_moves and self.leaf_moves is None  # the scan is what it goes by
         return {
             "passes": chosen(self.passes, _passes(n)),
             "subtree_moves": chosen(self.subtree_moves, -1),
@@ -277,8 +282,9 @@ class Tree(Sampler):
             "rebuild": chosen(self.rebuild, max(250, round(5 * n**0.5))),
             "warmup_rebuild": chosen(self.rebuild, _warmup_rebuild(n, columns)),
             "max_leaves": chosen(self.max_leaves, 0),
-            "learn_moves": int(self.learn_moves),
-            "learn_rebuild": int(self.learn_moves and self.rebuild is None),
+            "learn_moves": int(learns),
+            "learn_passes": int(learns and self.passes is None and _passes(n) > 1),
+            "learn_rebuild": int(learns and self.rebuild is None),
         }
 
 

@@ -159,9 +159,7 @@ def _start_anew(
     limit = spec.sampler.start_leaves
     items = family if spec.collapsed is None else bind_family(spec.explicit, spec.data)
     ways = [Way(*way) for way in spec.ways]
-    start = starting_point(
-        spec.init, spec.explicit, spec.data, items, seed, limit, threads, ways
-    )
+    start = starting_point(spec.init, spec.explicit, spec.data, items, seed, limit, threads, ways)
     if spec.collapsed is not None and spec.known is not None:
         start = kept_together(start, family, spec.known, spec.collapsed)
     chain = make_chain(

@@ -234,13 +234,13 @@ class _Pilots:
 
     def _tried_again(self, ways: Sequence[Way]) -> Iterator[tuple[Way, _State]]:
         """Yield those that there are for these rows, and one cluster."""
-        counts = group_counts(self._n)
-        for way in dict.fromkeys((*ways, Way(tree=False, number=0, groups=0))):
-            last = len(self._starts if way.tree else self._points_of_groups)
-            if way.tree or way.groups > 0:
-                if way.number >= last or way.groups > counts[-1]:
-                    continue
-            yield way, self._at(way)
+        most = group_counts(self._n)[-1]
+        for way in ways:
+            there = len(self._starts if way.tree else self._points_of_groups)
+            if way.number < there and 0 < way.groups + way.tree <= most:
+                yield way, self._at(way)
+        one = Way(tree=False, number=0, groups=0)
+        yield one, self._at(one)
 
     def _at(self, way: Way) -> _State:
         """Return where a pilot comes to that starts in this way."""

@@ -58,7 +58,7 @@ FOLDS, BEHIND = 5, 3.0
 
 
 class Pilot(NamedTuple):
-    """What a pilot found: log densities of new rows; partition, base, and the best ways to start."""
+    """What a pilot found: log densities of new rows; partition and base; good ways to start."""
 
     log_densities: FloatArray
     labels: NDArray[np.int32]
