@@ -282,8 +282,8 @@ class Gaussian::Clusters : public FactoredClusters<Gaussian, Gaussian::Clusters>
   void score_from(int first, std::span<const int> slots, double* scores) {
     for (const int slot : slots) {
       const std::size_t at = static_cast<std::size_t>(slot) * block_rows;
-      kernels_.gaussian(d_, first, block_.count(), factor(slot), mean(slot), block_.values(), terms_[slot],
-                        scratch_.data(), quadratic_.data() + at, scores + at);
+      kernels_.gaussian(d_, first, block_.count(), factor(slot), mean(slot), block_.values(),
+                        terms_[slot], scratch_.data(), quadratic_.data() + at, scores + at);
     }
   }
 

@@ -46,8 +46,9 @@ struct ScaledTerms {
 struct Kernels {
   const char* name;
 
-  // Gaussian, full covariance: rows `first` to `last` - 1 of the block, and perhaps others. `scratch`
-  // holds d * block_rows; `quadratic` receives the squared distances, `scores` the log predictives.
+  // Gaussian, full covariance: rows `first` to `last` - 1 of the block, and perhaps others.
+  // `scratch` holds d * block_rows; `quadratic` receives the squared distances, `scores` the log
+  // predictives.
   void (*gaussian)(int d, int first, int last, const double* factor, const double* mean,
                    const double* rows, StudentTerms terms, double* scratch, double* quadratic,
                    double* scores);

@@ -191,8 +191,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   }
   std::int64_t accepted() const {
     std::int64_t total = 0;
-    for (const MoveReport* report : {&subtrees_, &splits_, &merges_, &fitted_splits_,
-                                     &fitted_merges_, &redraws_, &leaves_})
+    for (const MoveReport* report :
+         {&subtrees_, &splits_, &merges_, &fitted_splits_, &fitted_merges_, &redraws_, &leaves_})
       total += report->accepted;
     return total;
   }

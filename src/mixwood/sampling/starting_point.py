@@ -191,7 +191,6 @@ class _Pilots:
         self._points = n_points(data)
         self._sampler: Sampler = Tree() if isinstance(data, WeightedLeaves) else Gibbs()
         self._stream = np.random.PCG64(_child(seed, 1))
-        self._rng = np.random.default_rng(_child(seed, 1))
         self._n = int(data.shape[0])
         self._starts = model.likelihood.start_bases()
 
@@ -243,8 +242,9 @@ class _Pilots:
         yield one, self._at(one)
 
     def _at(self, way: Way) -> _State:
-        """Return where a pilot comes to that starts in this way."""
+        """Return where a pilot comes to that starts in this way, whichever others are tried."""
         starts = self._starts
+        self._stream = np.random.PCG64(_child(self._seed, 1, *map(int, way)))
         if way.tree:
             base = starts[way.number]
             return self.fit(base, self._tree(base, _child(self._seed, 2 + way.number)))
@@ -253,7 +253,8 @@ class _Pilots:
         points = self._points_of_groups[way.number]
         # Where clusters share a covariance, more is said about it: groups find it the easier.
         base = starts[min(1, len(starts) - 1)]
-        return self.fit(base, near_points(points, way.groups, self._rng))
+        rng = np.random.default_rng(_child(self._seed, 1, *map(int, way)))
+        return self.fit(base, near_points(points, way.groups, rng))
 
     def best_after(self, few: _Pilots, found: _State) -> _State:
         """Return the best of what pilots over fewer rows have found, and of trees over these."""
@@ -334,6 +335,6 @@ def some_rows(
     return chosen_items(data, np.sort(rng.choice(n, size=most, replace=False)))
 
 
-def _child(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
+def _child(seed: np.random.SeedSequence, *numbers: int) -> np.random.SeedSequence:
     """Return a stream apart from the chain's own, which begins at `seed` itself."""
-    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number))
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *numbers))

@@ -144,8 +144,7 @@ def test_ways_that_do_not_exist_here_are_left_out(monkeypatch):
 
 def test_chains_try_what_the_pilots_of_their_structure_found(monkeypatch):
     found = tried(monkeypatch)
-    candidates = [one.resolve(X) for one in (mw.Gaussian(), mw.DiagonalGaussian())]
-    chosen = best_structure(mw.Mixture(), candidates, X, SEED)
+    chosen = best_structure(mw.Mixture(), mw.AutoGaussian().candidates(X), X, SEED)
     ways = chosen.pilots[0].ways
     del found[:]
     mw.sample(mw.Mixture(), X, draws=1, warmup=0, chains=2, seed=SEED, progress=False, n_jobs=1)
