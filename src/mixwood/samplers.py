@@ -17,6 +17,9 @@ __all__ = ["SAMPLERS", "Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "
 #: and with two at most 1.04, 1.07; for iris, five seeds, at most 1.09 with two and 1.03 with four.)
 FEW_ROWS, SOME_ROWS = 100, 1000
 ROWS_SEEN = 600
+#: Up to how many rows all moves are made, however few are accepted: time is short there, and chains
+#: should agree in as few draws as they can.
+FEW_TO_LEARN = 600
 #: From how many columns of a covariance matrix on guide trees of the warm-up are grown less often.
 #: (digits, 64 columns, 23 CPU seconds from the default start: with a tree every 21 iterations 369
 #: of them and a log joint of -82,344; every 60, 680 and -82,132; every 150, 875 and -81,981.)
@@ -187,11 +190,12 @@ class Tree(Sampler):
         usual length should agree.
     redraw_moves : int
         How many multiway redraws an iteration proposes; none by default, as few are accepted.
-    learn_moves : bool
+    learn_moves : bool, optional
         Whether warm-up learns to make fewer of those moves, and of the passes after the first, whose
         number is left to the default: of a kind of which fewer are accepted than one in as much work
         as 50 scans over the rows take. Guide trees then last longer, too. What costs less than a
-        twentieth of the scan is always made, and nothing is learned where `leaf_moves` is given.
+        twentieth of the scan is always made, and nothing is learned where `leaf_moves` is given. By
+        default with more than 600 rows.
 
     Notes
     -----
@@ -222,7 +226,7 @@ class Tree(Sampler):
     fitted_moves: int | None = None
     passes: int | None = None
     redraw_moves: int = 0
-    learn_moves: bool = True
+    learn_moves: bool | None = None
 
     name: ClassVar[str] = "tree"
     takes_leaves: ClassVar[bool] = True
@@ -271,7 +275,8 @@ class Tree(Sampler):
         def chosen(value: int | None, default: int) -> int:
             return default if value is None else min(value, 2**31 - 1)
 
-        learns = self.learn_moves and self.leaf_moves is None  # the scan is what it goes by
+        learns = n > FEW_TO_LEARN if self.learn_moves is None else self.learn_moves
+        learns = learns and self.leaf_moves is None  # the scan is what it goes by
         return {
             "passes": chosen(self.passes, _passes(n)),
             "subtree_moves": chosen(self.subtree_moves, -1),

@@ -78,7 +78,7 @@ class SeveralPasses(mw.Tree):
     """Three passes, as of many rows, or fewer if that is learned."""
 
     def options(self, n, columns=1):
-        return super().options(n, columns) | {"passes": 3, "learn_passes": 1}
+        return super().options(n, columns) | {"passes": 3, "learn_passes": 1, "learn_moves": 1}
 
 
 @pytest.mark.parametrize("case", ["six-points", "seven-in-the-plane"])

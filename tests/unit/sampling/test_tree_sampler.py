@@ -180,7 +180,7 @@ def in_one_cluster(chain_of, sampler, warmup=200):
 
 
 def test_moves_that_are_always_refused_become_few(chain_of):
-    learned = proposals(in_one_cluster(chain_of, mw.Tree(passes=1)), 400)
+    learned = proposals(in_one_cluster(chain_of, mw.Tree(passes=1, learn_moves=True)), 400)
     default = proposals(in_one_cluster(chain_of, mw.Tree(passes=1, learn_moves=False)), 400)
     assert default["subtrees"] == default["splits"] == 20
     assert 0.9 < default["fitted"] < 3
@@ -189,7 +189,7 @@ def test_moves_that_are_always_refused_become_few(chain_of):
 
 
 def test_passes_in_which_nothing_changes_become_few(chain_of):
-    chain = in_one_cluster(chain_of, mw.Tree())  # of 300 rows, two passes
+    chain = in_one_cluster(chain_of, mw.Tree(learn_moves=True))  # of 300 rows, two passes
     before = chain.reports()
     chain.iterate(200)
     (scans,) = (
@@ -200,13 +200,20 @@ def test_passes_in_which_nothing_changes_become_few(chain_of):
     assert 1.0 < scans / (200 * 300) < 1.6
 
 
+@pytest.mark.parametrize(("n", "learns"), [(600, False), (601, True)])
+def test_of_few_rows_all_moves_are_made(n, learns):
+    assert mw.Tree().options(n)["learn_moves"] == learns
+    assert not mw.Tree(learn_moves=False).options(n)["learn_moves"]
+    assert mw.Tree(learn_moves=True).options(n)["learn_moves"]
+
+
 def test_nothing_is_learned_without_its_scan(chain_of):
-    chain = in_one_cluster(chain_of, mw.Tree(passes=1, leaf_moves=0), 40)
+    chain = in_one_cluster(chain_of, mw.Tree(passes=1, leaf_moves=0, learn_moves=True), 40)
     assert proposals(chain, 50)["subtrees"] == 20
 
 
 def test_numbers_that_are_chosen_stay(chain_of):
-    sampler = mw.Tree(9, 11, fitted_moves=1, passes=1, rebuild=50)
+    sampler = mw.Tree(9, 11, fitted_moves=1, passes=1, rebuild=50, learn_moves=True)
     counts = proposals(in_one_cluster(chain_of, sampler), 100)
     assert counts == {"subtrees": 9, "splits": 11, "fitted": 1}
     trees = in_one_cluster(chain_of, sampler, 100).reports()[-1]
@@ -214,7 +221,7 @@ def test_numbers_that_are_chosen_stay(chain_of):
 
 
 def test_after_warm_up_nothing_is_learned(chain_of):
-    chain = in_one_cluster(chain_of, mw.Tree(passes=1), 20)
+    chain = in_one_cluster(chain_of, mw.Tree(passes=1, learn_moves=True), 20)
     first, later = proposals(chain, 1000), proposals(chain, 1000)
     for kind, count in first.items():
         assert abs(later[kind] - count) < 0.15 * count + 0.1

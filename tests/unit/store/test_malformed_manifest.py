@@ -96,9 +96,6 @@ DESCRIPTIONS = {
     "absurd chains": _replaced("chains", 10**18),
     "plan a number": _replaced("plan", 5),
     "plan of nothing": _replaced("plan", {}),
-    "ways to start a number": lambda d: d["plan"].update(ways=5),
-    "ways to start of nothing": lambda d: d["plan"].update(ways=[[]]),
-    "ways to start below 0": lambda d: d["plan"].update(ways=[[True, -1, 0]]),
     "more items": _replaced("items", 13),
     "model a number": _replaced("model", 3),
     "model null": _replaced("model", None),
@@ -197,6 +194,12 @@ def test_a_chain_number_is_not_a_path(run, change_json, assert_refused):
     """Nothing in a file says where another file is."""
     change_json(run / "mixwood.json", lambda d: d.update(chains="../../x"))
     assert_refused(run, r"mixwood\.json is not valid: chains")
+
+
+@pytest.mark.parametrize("ways", [5, [[]], [[True, 0]], [[1, 0, 0]], [[True, -1, 0]]])
+def test_ways_to_start_that_are_none(run, change_json, assert_refused, ways):
+    change_json(run / "mixwood.json", lambda d: d["plan"].update(ways=ways))
+    assert_refused(run, r"mixwood\.json is not valid")
 
 
 def test_whatever_the_core_says_the_folder_is_named(run, monkeypatch, resume):
