@@ -191,11 +191,11 @@ class Tree(Sampler):
     redraw_moves : int
         How many multiway redraws an iteration proposes; none by default, as few are accepted.
     learn_moves : bool, optional
-        Whether warm-up learns to make fewer of those moves, and of the passes after the first, whose
-        number is left to the default: of a kind of which fewer are accepted than one in as much work
-        as 50 scans over the rows take. Guide trees then last longer, too. What costs less than a
-        twentieth of the scan is always made, and nothing is learned where `leaf_moves` is given. By
-        default with more than 600 rows.
+        Whether warm-up learns to make fewer of those moves, and of the passes after the first,
+        whose number is left to the default: of a kind of which fewer are accepted than one in as
+        much work as 50 scans over the rows take. Guide trees then last longer, too. What costs less
+        than a twentieth of the scan is always made, and nothing is learned where `leaf_moves` is
+        given. By default with more than 600 rows.
 
     Notes
     -----
