@@ -78,6 +78,7 @@ struct Sampler<TreeOptions> {
             .warmup_rebuild = number("warmup_rebuild", 0, Numbers::many),
             .max_leaves = number("max_leaves", 0, Numbers::many),
             .learn_moves = number("learn_moves", 0, 1) == 1,
+            .learn_passes = number("learn_passes", 0, 1) == 1,
             .learn_rebuild = number("learn_rebuild", 0, 1) == 1};
   }
 };

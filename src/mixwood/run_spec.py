@@ -104,6 +104,10 @@ class RunSpec:
         Iterations before the first draw, draws kept per chain, iterations per draw.
     chains : int
         How many.
+    ways : tuple
+        The ways to start that pilots have found to be good: each says whether it is a tree, the
+        number of its base measure or points, and how many groups. "ibhc" tries all if there are
+        none.
 
     Examples
     --------
@@ -131,6 +135,7 @@ class RunSpec:
     draws: int
     thin: int
     chains: int
+    ways: tuple[tuple[bool, int, int], ...] = ()
 
     def __post_init__(self) -> None:
         as_sampler(self.sampler)
@@ -140,6 +145,12 @@ class RunSpec:
         whole_number(self.draws, "draws", at_least=1)
         whole_number(self.thin, "thin", at_least=1)
         whole_number(self.chains, "chains", at_least=1, at_most=MOST_CHAINS)
+        for way in self.ways:
+            tree, *numbers = way
+            if not isinstance(tree, bool) or len(numbers) != 2:
+                raise TypeError(f"a way to start must be a truth and two numbers, got {shown(way)}")
+            for number in numbers:
+                whole_number(number, "ways", at_least=0)
 
     @property
     def explicit(self) -> Mixture:

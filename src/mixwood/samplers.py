@@ -17,6 +17,9 @@ __all__ = ["SAMPLERS", "Gibbs", "PaperTree", "Sampler", "Slice", "SplitMerge", "
 #: and with two at most 1.04, 1.07; for iris, five seeds, at most 1.09 with two and 1.03 with four.)
 FEW_ROWS, SOME_ROWS = 100, 1000
 ROWS_SEEN = 600
+#: Up to how many rows all moves are made, however few are accepted: time is short there, and chains
+#: should agree in as few draws as they can.
+FEW_TO_LEARN = 600
 #: From how many columns of a covariance matrix on guide trees are grown less often.
 #: (digits, 64 columns, 23 CPU seconds from the default start: with a tree every 21 iterations 369
 #: of them and a log joint of -82,344; every 60, 680 and -82,132; every 150, 875 and -81,981.)
@@ -186,12 +189,12 @@ class Tree(Sampler):
         usual length should agree.
     redraw_moves : int
         How many multiway redraws an iteration proposes; none by default, as few are accepted.
-    learn_moves : bool
-        Whether warm-up learns to make fewer of those moves whose number is left to the default:
-        of a kind that costs more than a tenth of the scan over rows and is accepted less than once
-        in 50 proposals. Guide trees then last longer, too. For data that are known to be hardly
-        stuck; not by default, since a merge that is seldom needed may still be the one that makes
-        chains agree.
+    learn_moves : bool, optional
+        Whether warm-up learns to make fewer of those moves, and of the passes after the first,
+        whose number is left to the default: of a kind of which fewer are accepted than one in as
+        much work as 50 scans over the rows take. Guide trees then last longer, too. What costs less
+        than a twentieth of the scan is always made, and nothing is learned where `leaf_moves` is
+        given. By default with more than 600 rows.
 
     Notes
     -----
@@ -223,12 +226,17 @@ class Tree(Sampler):
     fitted_moves: int | None = None
     passes: int | None = None
     redraw_moves: int = 0
-    learn_moves: bool = False
+    learn_moves: bool | None = None
 
     name: ClassVar[str] = "tree"
     takes_leaves: ClassVar[bool] = True
     #: What files of earlier versions mean, which lack a field: runs go on as they began.
-    absent_means: ClassVar[dict[str, int]] = {"fitted_moves": 0, "passes": 1, "redraw_moves": 0}
+    absent_means: ClassVar[dict[str, int]] = {
+        "fitted_moves": 0,
+        "passes": 1,
+        "redraw_moves": 0,
+        "learn_moves": 0,
+    }
 
     def why_no_latent(self, n: int) -> str | None:
         """Return why, if some leaves are of several rows."""
@@ -271,6 +279,8 @@ class Tree(Sampler):
         def chosen(value: int | None, default: int) -> int:
             return default if value is None else min(value, 2**31 - 1)
 
+        learns = n > FEW_TO_LEARN if self.learn_moves is None else self.learn_moves
+        learns = learns and self.leaf_moves is None  # the scan is what it goes by
         return {
             "passes": chosen(self.passes, _passes(n)),
             "subtree_moves": chosen(self.subtree_moves, -1),
@@ -281,8 +291,9 @@ class Tree(Sampler):
             "rebuild": chosen(self.rebuild, round(max(250, 5 * n**0.5) * _wide(columns))),
             "warmup_rebuild": chosen(self.rebuild, _warmup_rebuild(n, columns)),
             "max_leaves": chosen(self.max_leaves, 0),
-            "learn_moves": int(self.learn_moves),
-            "learn_rebuild": int(self.learn_moves and self.rebuild is None),
+            "learn_moves": int(learns),
+            "learn_passes": int(learns and self.passes is None and _passes(n) > 1),
+            "learn_rebuild": int(learns and self.rebuild is None),
         }
 
 

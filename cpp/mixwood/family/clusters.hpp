@@ -32,6 +32,7 @@ class RowBlock {
       }
   }
 
+  int count() const { return static_cast<int>(rows_.size()); }
   int row(int b) const { return rows_[b]; }
   double value(int j, int b) const { return values_[at(j, b)]; }
   bool present(int j, int b) const { return present_[at(j, b)] != 0; }

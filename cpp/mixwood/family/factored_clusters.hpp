@@ -131,15 +131,27 @@ class FactoredClusters : public RefreshedClusters<F, Derived> {
   }
 
   void update(int slot, double sign) {
-    double* x = spare_.data();
-    std::copy_n(vector_.data(), d_, x);
-    const double squared = cholesky_solve_squared(d_, factor(slot), x);
-    const double ratio = 1 + sign * squared;
-    if (!(ratio > 1e-3) || !cholesky_rank_one(d_, factor(slot), vector_.data(), sign))
-      return refresh(slot);
+    const double ratio = rank_one(slot, sign);
+    if (!(ratio > least_ratio)) return refresh(slot);
     log_determinants_[slot] += std::log(ratio);
     derived().refresh_terms(slot);
   }
+
+  // Adds sign * vector_ vector_' to what is factored, and returns by which factor the determinant
+  // grows; or one that is too small, where the factor may be spoilt.
+  double rank_one(int slot, double sign) {
+    double* x = spare_.data();
+    if (d_ >= many_columns)
+      return this->kernels_.update_factor(d_, factor(slot), vector_.data(), scratch_.data(), sign,
+                                          least_ratio);
+    std::copy_n(vector_.data(), d_, x);
+    const double ratio = 1 + sign * cholesky_solve_squared(d_, factor(slot), x);
+    if (!(ratio > least_ratio)) return ratio;
+    return cholesky_rank_one(d_, factor(slot), vector_.data(), sign) ? ratio : 0.0;
+  }
+
+  static constexpr double least_ratio = 1e-3;
+  static constexpr int many_columns = 8;  // of fewer the compiler makes the best
 
   std::vector<double> factors_, means_, vector_;
   std::vector<double> union_scratch_, union_determinants_;

@@ -188,6 +188,15 @@ concept ClusterScores =
       c.archive(r, slot, statistic);
     };
 
+// The rows of the block from `first` on are scored again; perhaps others, too.
+template <class C>
+void score_from(C& clusters, int first, std::span<const int> slots, double* scores) {
+  if constexpr (requires { clusters.score_from(first, slots, scores); })
+    clusters.score_from(first, slots, scores);
+  else
+    clusters.score(slots, scores);
+}
+
 template <class A>
 concept AtomScores = requires(A a, std::span<const int> rows, const double* statistic,
                               Stream& random, double* scores, int atom, int count) {

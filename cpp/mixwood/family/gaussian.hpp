@@ -278,11 +278,12 @@ class Gaussian::Clusters : public FactoredClusters<Gaussian, Gaussian::Clusters>
   explicit Clusters(const Gaussian& family)
       : FactoredClusters(family), origin_(d_, 0.0), nothing_(block_rows) {}
 
-  void score(std::span<const int> slots, double* scores) {
+  void score(std::span<const int> slots, double* scores) { score_from(0, slots, scores); }
+  void score_from(int first, std::span<const int> slots, double* scores) {
     for (const int slot : slots) {
       const std::size_t at = static_cast<std::size_t>(slot) * block_rows;
-      kernels_.gaussian(d_, factor(slot), mean(slot), block_.values(), terms_[slot],
-                        scratch_.data(), quadratic_.data() + at, scores + at);
+      kernels_.gaussian(d_, first, block_.count(), factor(slot), mean(slot), block_.values(),
+                        terms_[slot], scratch_.data(), quadratic_.data() + at, scores + at);
     }
   }
 
@@ -292,8 +293,8 @@ class Gaussian::Clusters : public FactoredClusters<Gaussian, Gaussian::Clusters>
     const StudentTerms terms{
         family_.size_term(1) - family_.size_term(0) - 0.5 * family_.log_determinant(),
         0.5 * (family_.nu() + 1), r / (r + 1)};
-    kernels_.gaussian(d_, family_.psi_factor(), origin_.data(), block_.values(), terms,
-                      scratch_.data(), nothing_.data(), scores);
+    kernels_.gaussian(d_, 0, block_.count(), family_.psi_factor(), origin_.data(), block_.values(),
+                      terms, scratch_.data(), nothing_.data(), scores);
   }
 
   // With the row still inside: |Psi_-| = |Psi| (1 - s), s = kappa/(kappa-1) |L^-1 (x - mean)|^2.

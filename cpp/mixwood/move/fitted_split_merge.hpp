@@ -70,7 +70,7 @@ class FittedSplitMerge {
       merge(state, a, b);
   }
 
-  // Rows scored against a side so far.
+  // Rows scored against a side, or moved, so far.
   std::int64_t scored() const { return scan_.scored(); }
 
  private:

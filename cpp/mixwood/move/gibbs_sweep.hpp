@@ -40,7 +40,7 @@ class GibbsSweep {
         ++report.proposed;
         if (target == stay) continue;
         ++report.accepted;
-        move(state, part[b], target, b + 1 < part.size());
+        move(state, part[b], target, static_cast<int>(b) + 1, part.size());
       }
     }
   }
@@ -172,7 +172,8 @@ class GibbsSweep {
     add_to_mean((*uncertainty_)[row], chance_of_others(weights_, stays));
   }
 
-  void move(S& state, int row, int target, bool more_rows) {
+  // Those that come after it in the block, from `next` on, are scored again.
+  void move(S& state, int row, int target, int next, std::size_t count) {
     const int from = state.partition.slot_of(row);
     const int to = target == fresh ? state.open_cluster() : target;
     state.move_row(row, to);
@@ -180,10 +181,11 @@ class GibbsSweep {
     log_joins_.resize(state.partition.n_slots());
     if (left_some) refresh_join(state, from);
     refresh_join(state, to);
-    if (!more_rows) return;
+    if (static_cast<std::size_t>(next) == count) return;
     scores_.resize(static_cast<std::size_t>(state.partition.n_slots()) * block_of(state));
     const int changed[] = {to, from};
-    state.clusters.score(std::span<const int>(changed, left_some ? 2 : 1), scores_.data());
+    score_from(state.clusters, next, std::span<const int>(changed, left_some ? 2 : 1),
+               scores_.data());
   }
 
   const Kernels& kernels_ = kernels();

@@ -68,7 +68,7 @@ class RestrictedScan {
     return scan(prior, [&](std::size_t k, double) { return sides[k]; });
   }
 
-  // Rows scored against a side so far.
+  // Rows scored against a side so far, or put on one or taken away, which costs about as much.
   std::int64_t scored() const { return scored_; }
 
   int anchor(Side side) const { return anchors_[side]; }
@@ -110,7 +110,8 @@ class RestrictedScan {
   // Puts an item that has no side yet on one, by its weights.
   void follow(std::size_t k, const Prior& prior, Stream& random) {
     clusters_.load(std::span<const int>(items_).subspan(k, 1));
-    score_block();
+    scored_ += 2;
+    score_block(0);
     const double log_odds = log_join(prior, side_a, k) + scores_[side_a * block_] -
                             log_join(prior, side_b, k) - scores_[side_b * block_];
     put(k, random.uniform() < 1 / (1 + std::exp(-log_odds)) ? side_a : side_b);
@@ -118,6 +119,7 @@ class RestrictedScan {
 
   void put(std::size_t k, Side side) {
     sides_[k] = side;
+    ++scored_;
     clusters_.observe(side, items_[k]);
     ++sizes_[side];
     if (groups_ != nullptr) count(side, items_[k], 1);
@@ -153,22 +155,23 @@ class RestrictedScan {
     for (std::size_t start = 0; start < placed_; start += block_) {
       const std::size_t end = std::min(start + block_, placed_);
       clusters_.load(std::span<const int>(items_).subspan(start, end - start));
-      score_block();
+      scored_ += 2 * static_cast<std::int64_t>(end - start);
+      score_block(0);
       for (std::size_t k = start; k < end; ++k) {
         const double log_odds = odds(prior, k, k - start);
         const Side side = choose(k, log_odds);
         log_q -= softplus(side == side_a ? -log_odds : log_odds);
         if (side == sides_[k]) continue;
         move(k, side);
-        if (k + 1 < end) score_block();
+        if (k + 1 < end) score_block(k + 1 - start);
       }
     }
     return log_q;
   }
 
-  void score_block() {
-    clusters_.score(both, scores_.data());
-    scored_ += 2 * static_cast<std::int64_t>(block_);
+  // The rows of the block from `first` on.
+  void score_block(std::size_t first) {
+    score_from(clusters_, static_cast<int>(first), both, scores_.data());
   }
 
   double odds(const Prior& prior, std::size_t k, std::size_t b) {
@@ -186,6 +189,7 @@ class RestrictedScan {
   }
 
   void move(std::size_t k, Side to) {
+    scored_ += 2;
     clusters_.forget(sides_[k], items_[k]);
     clusters_.observe(to, items_[k]);
     --sizes_[sides_[k]];

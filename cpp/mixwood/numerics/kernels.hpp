@@ -46,10 +46,17 @@ struct ScaledTerms {
 struct Kernels {
   const char* name;
 
-  // Gaussian, full covariance. `scratch` holds d * block_rows; `quadratic` receives the
-  // squared distances, `scores` the log predictives.
-  void (*gaussian)(int d, const double* factor, const double* mean, const double* rows,
-                   StudentTerms terms, double* scratch, double* quadratic, double* scores);
+  // Gaussian, full covariance: rows `first` to `last` - 1 of the block, and perhaps others.
+  // `scratch` holds d * block_rows; `quadratic` receives the squared distances, `scores` the log
+  // predictives.
+  void (*gaussian)(int d, int first, int last, const double* factor, const double* mean,
+                   const double* rows, StudentTerms terms, double* scratch, double* quadratic,
+                   double* scores);
+  // Turns the factor of A (numerics/cholesky.hpp) into that of A + sign * x x' and returns t = 1 +
+  // sign x' A^-1 x, by which the determinant grows; leaves it as it is unless t is above `least`.
+  // Destroys x; `scratch` holds 3 d. For many columns.
+  double (*update_factor)(int d, double* factor, double* x, double* scratch, double sign,
+                          double least);
 
   // Gaussian, full covariance: one block of rows against many clusters at once, side by side in
   // the lanes. log_determinants[k] becomes log|Psi_n| of the k-th statistic together with the

@@ -1,15 +1,18 @@
 // How many of its default number of moves a kind makes: learned in warm-up, frozen after it.
 //
 // Where clusters are settled, proposals to move, split or merge blocks are all refused, and cost
-// what Gibbs visits of all rows cost, or several times that. With P proposals of a kind, A of them
-// accepted, W the work of a pass that makes all of them and L that of a pass's leaf scan,
+// what Gibbs visits of all rows cost, or several times that. With A proposals of a kind accepted
+// in passes that took work W for it, where a scan of all leaves takes L and the default number of
+// the kind V,
 //
-//   share = min(1, L/(10 W) + 50 (A + 1/2)/(P + 25))
+//   share = min(1, cheap L/V + patience (A + 1/2) L/W)
 //
-// So what costs less than a tenth of the scan stays as it is, and so does what is accepted once in
-// 50 proposals; the rest falls to that tenth as refusals add up, never to nothing. Work is counted
-// (rows that are scored against a cluster), never timed. P, A and the work are of the last half
-// or more of the warm-up: what helped to leave the start is forgotten.
+// So what costs next to nothing beside the scan stays as it is, and so does what is accepted once
+// in `patience` scans' worth of work; the rest falls as refusals add up, never to nothing. Refusals
+// count for little as long as they are few: after a short warm-up all stays as it is. Second and
+// further passes are such a kind, too: of an iteration in which nothing at all changes one is
+// enough. Work is counted (rows that are scored against a cluster), never timed. A and W are of the
+// last half or more of the warm-up: what helped to leave the start is forgotten.
 #pragma once
 
 #include <algorithm>
@@ -65,11 +68,10 @@ class MoveShare {
 
   // `wanted` is the default number of a pass, `scan` the work of a pass's scan.
   void learn(double wanted, double scan) {
-    const double proposed = proposed_.total();
-    if (!(proposed > 0)) return;
-    const double all = wanted * work_.total() / proposed;
-    const double hope = hopeful * (accepted_.total() + 0.5) / (proposed + 0.5 * hopeful);
-    share_ = all > 0 ? std::min(1.0, cheap * scan / all + hope) : 1.0;
+    const double proposed = proposed_.total(), work = work_.total();
+    if (!(proposed > 0) || !(work > 0)) return;
+    const double all = wanted * work / proposed;
+    share_ = std::min(1.0, cheap * scan / all + patience * (accepted_.total() + 0.5) * scan / work);
   }
 
   template <class Archive>
@@ -80,7 +82,9 @@ class MoveShare {
   }
 
  private:
-  static constexpr double cheap = 0.1, hopeful = 50;
+  // Chains of the toy data from one cluster, warm-up 100, disagree more often with half of this
+  // patience; with this one as often as if nothing were learned.
+  static constexpr double cheap = 0.05, patience = 50;
 
   FadingSum proposed_, accepted_, work_;
   double share_ = 1;
@@ -89,12 +93,14 @@ class MoveShare {
 // The shares of all kinds of moves that a guide tree proposes, and for how many iterations trees
 // last because of them.
 struct MoveShares {
-  MoveShare subtrees, splits, fitted;
+  MoveShare subtrees, splits, fitted, passes;
 
   void count_scan(double work) {
     scans_.add(1);
     scan_work_.add(work);
   }
+  // So many proposals of all kinds were accepted in a pass.
+  void count_pass(std::int64_t accepted) { passes.count(1, accepted, 1); }
 
   // The default numbers of a pass.
   struct Wanted {
@@ -106,9 +112,10 @@ struct MoveShares {
     subtrees.learn(wanted.subtrees, scan);
     splits.learn(wanted.splits, scan);
     fitted.learn(wanted.fitted, scan);
+    passes.learn(1, 1);
     if (++updates_ < 2 * forgotten_at_) return;
     forgotten_at_ = updates_;
-    for (MoveShare* share : {&subtrees, &splits, &fitted}) share->forget();
+    for (MoveShare* share : {&subtrees, &splits, &fitted, &passes}) share->forget();
     scans_.forget();
     scan_work_.forget();
   }
@@ -121,7 +128,7 @@ struct MoveShares {
 
   template <class Archive>
   void archive(Archive& a) {
-    for (MoveShare* share : {&subtrees, &splits, &fitted}) share->archive(a);
+    for (MoveShare* share : {&subtrees, &splits, &fitted, &passes}) share->archive(a);
     scans_.archive(a);
     scan_work_.archive(a);
     a.value(updates_);

@@ -27,7 +27,8 @@ struct TreeOptions {
   int warmup_rebuild;  // the same in warm-up
   int max_leaves;      // 0: every row is a leaf
   bool learn_moves;    // default numbers of moves fall in warm-up where none are accepted
-  bool learn_rebuild;  // and trees then last longer
+  bool learn_passes;   // ... and passes after the first
+  bool learn_rebuild;  // ... and trees then last longer
   int threads = 1;     // that guide trees are grown on: they are the same for any number
   bool blank = false;  // nothing is grown: the chain is about to be loaded
 };

@@ -37,13 +37,15 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
       : TreeChain(start(family, prior, random, options), family, labels, random, options) {}
 
   void iterate() override {
-    for (int pass = 0; pass < options_.passes; ++pass) {
+    for (int left = passes(); left > 0; --left) {
+      const std::int64_t before = accepted();
       move_blocks();
       split_and_merge();
       split_and_merge_fitted();
       redraw();
       scan_leaves();
       if (this->stop_) return;
+      if (learns_shares()) shares_.count_pass(accepted() - before);
       this->end_iteration();
     }
     int lifetime = frozen_ ? options_.rebuild : options_.warmup_rebuild;
@@ -181,6 +183,18 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   int moves(int asked, double per_cluster, const MoveShare& share) {
     if (asked != TreeOptions::automatic) return asked;
     return share.number(wanted(per_cluster), this->random_);
+  }
+  // The first is always made.
+  int passes() {
+    if (!options_.learn_passes) return options_.passes;
+    return 1 + shares_.passes.number(options_.passes - 1, this->random_);
+  }
+  std::int64_t accepted() const {
+    std::int64_t total = 0;
+    for (const MoveReport* report :
+         {&subtrees_, &splits_, &merges_, &fitted_splits_, &fitted_merges_, &redraws_, &leaves_})
+      total += report->accepted;
+    return total;
   }
   bool learns_shares() const { return options_.learn_moves && !frozen_; }
   void learn_shares() {

@@ -190,9 +190,9 @@ class LearnsCovariance(_LearnsScale):
 
     def log_base_volume(self, base: FloatArray, n: int, clusters: int) -> float:
         """Return that of a Wishart distribution of as many degrees as there is information."""
-        expected, excess, _ = self.unpacked(base)
+        expected = self._expected(base)
         d = len(expected)
-        rows = effective_rows(n, clusters, float(excess) + d + 1) + d + 2
+        rows = effective_rows(n, clusters, float(np.exp(base[-2])) + d + 1) + d + 2
         determinant = float(np.linalg.slogdet(expected)[1])
         return (d + 1) / 2 * determinant - d * (d + 1) / 4 * float(np.log(rows / 2))
 
@@ -202,14 +202,18 @@ class LearnsCovariance(_LearnsScale):
 
     def unpacked(self, base: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the expected covariance (..., d, d), in units, ``nu - d - 1`` and `r`."""
-        d = len(self.scale.covariance)
-        expected = np.zeros((*base.shape[:-1], d, d))
-        column, row = np.triu_indices(d)
-        expected[..., row, column] = expected[..., column, row] = base[..., :-2]
+        expected = self._expected(base)
         r = np.exp(base[..., -1])
         if self.r is None:
             r = r * self._share(base) / centre_spread(self.own_columns)
         return expected, np.exp(base[..., -2]), r
+
+    def _expected(self, base: FloatArray) -> FloatArray:
+        d = len(self.scale.covariance)
+        expected = np.zeros((*base.shape[:-1], d, d))
+        column, row = np.triu_indices(d)
+        expected[..., row, column] = expected[..., column, row] = base[..., :-2]
+        return expected
 
     def _share(self, base: FloatArray) -> FloatArray:
         d = len(self.scale.covariance)

@@ -23,7 +23,7 @@ from mixwood.sampling.chain import ChainResult, RunningChain
 from mixwood.sampling.interruptible import interruptibly
 from mixwood.sampling.progress import Progress
 from mixwood.sampling.sinks import MemorySink, Sink, memory_sinks
-from mixwood.sampling.starting_point import kept_together, starting_point
+from mixwood.sampling.starting_point import Way, kept_together, starting_point
 from mixwood.store.chain_store import ChainStore
 from mixwood.store.checkpoint import Checkpoint
 
@@ -158,7 +158,8 @@ def _start_anew(
     stream = np.random.PCG64(seed)
     limit = spec.sampler.start_leaves
     items = family if spec.collapsed is None else bind_family(spec.explicit, spec.data)
-    start = starting_point(spec.init, spec.explicit, spec.data, items, seed, limit, threads)
+    ways = [Way(*way) for way in spec.ways]
+    start = starting_point(spec.init, spec.explicit, spec.data, items, seed, limit, threads, ways)
     if spec.collapsed is not None and spec.known is not None:
         start = kept_together(start, family, spec.known, spec.collapsed)
     chain = make_chain(

@@ -52,11 +52,11 @@ def near_points(points: FloatArray, groups: int, rng: np.random.Generator) -> ND
     >>> near_points(np.array([[0.0], [9.0], [0.1]]), 2, np.random.default_rng(1)).tolist()
     [1, 0, 1]
     """
-    squares = (points**2).sum(axis=1)
-    centres = _first_centres(points, squares, groups, rng)
+    centres = _first_centres(points, groups, rng)
     labels = np.full(len(points), -1)
     for _ in range(ROUNDS):
-        nearest = _squared_distances(points, squares, centres).argmin(axis=1)
+        # Squared distances, but for the points' own squares.
+        nearest = (points @ (-2 * centres.T) + (centres**2).sum(axis=1)).argmin(axis=1)
         if np.array_equal(nearest, labels):
             break
         labels = nearest
@@ -68,19 +68,14 @@ def near_points(points: FloatArray, groups: int, rng: np.random.Generator) -> ND
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
 
-def _first_centres(
-    points: FloatArray, squares: FloatArray, groups: int, rng: np.random.Generator
-) -> FloatArray:
+def _first_centres(points: FloatArray, groups: int, rng: np.random.Generator) -> FloatArray:
     chosen = [int(rng.integers(len(points)))]
-    nearest = _squared_distances(points, squares, points[chosen])[:, 0]
-    while len(chosen) < groups and (total := nearest.sum()) > 0:
-        chosen.append(int(rng.choice(len(points), p=nearest / total)))
-        last = _squared_distances(points, squares, points[chosen[-1:]])[:, 0]
-        nearest = np.minimum(nearest, last)
+    nearest = ((points - points[chosen]) ** 2).sum(axis=1)
+    for at in rng.random(groups - 1):
+        sums = nearest.cumsum()
+        if not sums[-1] > 0:
+            break
+        place = sums.searchsorted(at * sums[-1], side="right")
+        chosen.append(min(int(place), len(points) - 1))
+        nearest = np.minimum(nearest, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
     return points[chosen].copy()
-
-
-def _squared_distances(points: FloatArray, squares: FloatArray, centres: FloatArray) -> FloatArray:
-    """Return those of all points to all centres; `squares` are the points' own."""
-    sums = squares[:, None] + (centres**2).sum(axis=1)
-    return np.asarray(np.maximum(sums - 2 * points @ centres.T, 0.0))

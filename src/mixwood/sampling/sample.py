@@ -37,7 +37,7 @@ from mixwood.sampling.initial_partition import checked_init
 from mixwood.sampling.interruptible import interruptibly
 from mixwood.sampling.progress import say
 from mixwood.sampling.stored import begin, warn_or_refuse
-from mixwood.sampling.structure import Structure, best_structure
+from mixwood.sampling.structure import Structure, best_structure, ways_of
 from mixwood.sampling.tails import with_tails_if_heavy
 from mixwood.sampling.until_agree import checked_until, run_until_agree
 from mixwood.store.folders import check_destination
@@ -202,6 +202,7 @@ def sample(
         known=labels,
         groups=in_groups,
         init=checked_init(init, data.shape[0]),
+        ways=() if structure is None else tuple(ways_of(structure.pilots)),
         **decided,
     )
     _refuse_broken(spec)
@@ -210,9 +211,9 @@ def sample(
         total = float(data.sizes.sum())
         information["weights"] = f"{count('row', data.n_leaves)} that count as {number(total)}"
     if structure is not None:
-        information["structure"] = structure
+        information["structure"] = structure.reason
         if progress:
-            say(structure)
+            say(structure.reason)
     left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
     job = Job(spec=spec, max_seconds=left, n_jobs=n_jobs, progress=progress)
     if store is None and not goes_on:
@@ -262,8 +263,8 @@ def _fitted(
     in_leaves: bool,
     shown: bool,
     until: float | None,
-) -> tuple[Likelihood, Any, str | None]:
-    """Return the likelihood, explicit, the data, and why it is this one if others were tried.
+) -> tuple[Likelihood, Any, Structure | None]:
+    """Return the likelihood, explicit, the data, and what pilots found if others were tried.
 
     Where rows will be `in_leaves`, which keep sums alone, those that would draw missing entries
     are not tried if there are others, nor are heavy tails, which draw scales of rows. These must
@@ -297,7 +298,7 @@ def _fitted(
     if likelihood.continuous and isinstance(data, np.ndarray):
         warn_of_far_entries(data, names)
     warn_of_cost(chosen.likelihood, data.shape[0])
-    return chosen.likelihood, data, chosen.reason
+    return chosen.likelihood, data, chosen
 
 
 def _weighted(prior: Prior, resolved: Likelihood, data: Any, weights: Any) -> WeightedLeaves:

@@ -21,7 +21,7 @@ from mixwood.likelihoods.base import Likelihood
 from mixwood.model import Mixture
 from mixwood.priors import PriorValues
 from mixwood.samplers import Gibbs
-from mixwood.sampling.starting_point import PILOT_ROWS, best_start, for_part
+from mixwood.sampling.starting_point import PILOT_ROWS, Way, best_start, for_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +41,7 @@ __all__ = [
     "pilot",
     "pilot_seed",
     "share_fitted",
+    "ways_of",
 ]
 
 #: How many iterations of a pilot are let go, and how many count.
@@ -57,15 +58,19 @@ FOLDS, BEHIND = 5, 3.0
 
 
 class Pilot(NamedTuple):
-    """What a pilot found: the log density of each new row; partition and base at its end."""
+    """What a pilot found: log densities of new rows; partition and base; good ways to start."""
 
     log_densities: FloatArray
     labels: NDArray[np.int32]
     base: FloatArray
+    ways: Sequence[Way] = ()
 
 
 class Structure(NamedTuple):
-    """The likelihood that was taken, why, in a line, and what its pilots found, part by part."""
+    """The likelihood that was taken, why, in a line, and what its pilots found, part by part.
+
+    With heavy tails the pilots are those of the likelihood without.
+    """
 
     likelihood: Likelihood
     reason: str
@@ -100,7 +105,7 @@ def best_structure(
         rows, new = X[fitted], X[others]
         for k in contest.left:
             there = for_part(replace(model, likelihood=candidates[k]), rows, n)
-            pilots[k].append(first_pilot(there, rows, new, own))
+            pilots[k].append(first_pilot(there, rows, new, own, ways_of(pilots[k])))
             contest.scores[k].append(pilots[k][-1].log_densities)
         if contest.is_decided(precise=handicap / 2):
             break
@@ -188,10 +193,18 @@ class _Contest:
         return float(np.concatenate(self.scores[self.best()][:parts]).mean()) - self.mean(k)
 
 
-def first_pilot(explicit: Mixture, X: Data, new: Data, seed: np.random.SeedSequence) -> Pilot:
+def ways_of(pilots: Sequence[Pilot]) -> Sequence[Way]:
+    """Return the best ways to start that the first of some pilots has found; none if none is."""
+    return pilots[0].ways if len(pilots) > 0 else ()
+
+
+def first_pilot(
+    explicit: Mixture, X: Data, new: Data, seed: np.random.SeedSequence, ways: Sequence[Way] = ()
+) -> Pilot:
     """Return what a pilot over `X` says of new rows, from the best start that others find."""
-    start = best_start(explicit, X, bind_family(explicit, X), seed)
-    return pilot(explicit, X, new, start.labels, start.family.base, seed)
+    start, again = best_start(explicit, X, bind_family(explicit, X), seed, ways)
+    found = pilot(explicit, X, new, start.labels, start.family.base, seed)
+    return found._replace(ways=again)
 
 
 def pilot(
@@ -219,8 +232,9 @@ def _log_prediction(
 ) -> FloatArray:
     """Return the log density of each new row given the partition and values of a chain."""
     state = chain.state()
-    latent = (chain.latent,) if chain.latent_size else ()
-    there, new_there = family.at(chain.base, *latent), new_family.at(chain.base)
+    # Statistics do not depend on the base measure.
+    there = family.at(chain.base, chain.latent) if chain.latent_size else family
+    new_there = new_family.at(chain.base)
     sizes = np.bincount(state["labels"])
     values = PriorValues(
         **{name: np.array([state[name]]) for name in ("log_u", "log_alpha", "sigma", "theta")}

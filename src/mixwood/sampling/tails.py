@@ -23,6 +23,7 @@ from mixwood.sampling.structure import (
     pilot,
     pilot_seed,
     share_fitted,
+    ways_of,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def with_tails_if_heavy(
             for one in (chosen.likelihood, heavier)
         )
         if number == len(known):
-            known.append(first_pilot(normal, rows, new, own))
+            known.append(first_pilot(normal, rows, new, own, ways_of(known)))
         leads.append(_lead(heavy, normal, known[number], rows, new, own))
         if _mean(leads) < (0 if len(leads) > 1 else -_error(leads)):
             break
@@ -81,7 +82,8 @@ def with_tails_if_heavy(
     if _mean(leads) <= needed:
         return chosen
     told = f"{heavier.in_words} predict new rows better than {chosen.likelihood.in_words}"
-    return Structure(heavier, f"{told}, by {_mean(leads):.2f} in log density per row")
+    reason = f"{told}, by {_mean(leads):.2f} in log density per row"
+    return Structure(heavier, reason, known)
 
 
 def _lead(

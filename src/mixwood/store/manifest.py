@@ -63,6 +63,7 @@ class Plan(TypedDict):
     seed: np.random.SeedSequence
     warmup: int
     thin: int
+    ways: tuple[tuple[bool, int, int], ...]
 
 
 #: What they have in common, by its name in `RunSpec`.
@@ -108,6 +109,7 @@ class Manifest:
                 seed=spec.seed,
                 warmup=spec.warmup,
                 thin=spec.thin,
+                ways=spec.ways,
             ),
         )
 
@@ -279,6 +281,8 @@ def _decoded(folder: Path, content: dict[str, Any]) -> Manifest:
     X = _read_data(arrays, content["data"], resolved, items, of_leaves)
     plan = None if content["plan"] is None else decode(content["plan"], apart)
     wanted = Plan.__annotations__
+    if isinstance(plan, dict):
+        plan.setdefault("ways", ())  # which folders of earlier versions lack
     if plan is not None and (not isinstance(plan, dict) or set(plan) != set(wanted)):
         raise ValueError(f"plan must have the entries {', '.join(wanted)}")
     manifest = Manifest(

@@ -9,7 +9,8 @@ import mixwood as mw
 from mixwood.core import bind_family
 from mixwood.sampling import starting_point as starts
 from mixwood.sampling.near_points import group_counts, near_points
-from mixwood.sampling.starting_point import some_rows, starting_point
+from mixwood.sampling.starting_point import Way, best_start, some_rows, starting_point
+from mixwood.sampling.structure import best_structure
 
 WHICH = np.arange(45) % 3
 X = np.random.default_rng(0).normal(size=(45, 2)) + 9 * WHICH[:, None]
@@ -105,3 +106,47 @@ def test_overlapping_groups_are_found():
     labels = starting_point("ibhc", model, data, family, SEED).labels
     assert labels.max() == 1
     assert abs(np.corrcoef(labels, which)[0, 1]) > 0.6
+
+
+# --- ways to start that did well are tried again
+
+
+def tried(monkeypatch):
+    """Return a list that grows by each way that is tried."""
+    found, at = [], starts._Pilots._at
+
+    def remember(self, way):
+        found.append(way)
+        return at(self, way)
+
+    monkeypatch.setattr(starts._Pilots, "_at", remember)
+    return found
+
+
+def test_the_best_ways_are_tried_again_and_one_cluster(monkeypatch):
+    model, data, family = bound()
+    first, ways = best_start(model, data, family, SEED)
+    assert len(set(ways)) == len(ways) == starts.WAYS_AGAIN
+    found = tried(monkeypatch)
+    again, _ = best_start(model, data, family, SEED, ways[:3])
+    assert found == [*ways[:3], Way(tree=False, number=0, groups=0)]
+    assert len(set(zip(again.labels.tolist(), first.labels.tolist(), strict=True))) == 3
+
+
+def test_ways_that_do_not_exist_here_are_left_out(monkeypatch):
+    found = tried(monkeypatch)
+    model, data, family = bound()
+    ways = [Way(True, 99, 0), Way(False, 99, 2), Way(False, 0, 10**6), Way(True, 1, 0)]
+    start = starting_point("ibhc", model, data, family, SEED, ways=ways)
+    assert found == [Way(True, 1, 0), Way(False, 0, 0)]
+    assert start.labels.shape == (45,)
+
+
+def test_chains_try_what_the_pilots_of_their_structure_found(monkeypatch):
+    found = tried(monkeypatch)
+    chosen = best_structure(mw.Mixture(), mw.AutoGaussian().candidates(X), X, SEED)
+    ways = chosen.pilots[0].ways
+    del found[:]
+    mw.sample(mw.Mixture(), X, draws=1, warmup=0, chains=2, seed=SEED, progress=False, n_jobs=1)
+    assert len(ways) == starts.WAYS_AGAIN
+    assert set(found[-starts.WAYS_AGAIN :]) <= {*ways, Way(False, 0, 0)}

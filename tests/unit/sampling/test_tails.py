@@ -7,7 +7,7 @@ import pytest
 
 import mixwood as mw
 from mixwood.sampling import tails
-from mixwood.sampling.structure import Structure
+from mixwood.sampling.structure import Pilot, Structure
 
 RNG = np.random.default_rng(0)
 CENTRES = np.repeat([[0.0, 0.0], [14.0, 0.0], [0.0, 14.0]], 100, axis=0)
@@ -59,7 +59,8 @@ class TestLead:
 
     def decide(self, monkeypatch, leads, n=300):
         parts = iter(leads)
-        monkeypatch.setattr(tails, "first_pilot", lambda *_: None)
+        nothing = Pilot(np.empty(0), np.empty(0, dtype=np.int32), np.empty(0))
+        monkeypatch.setattr(tails, "first_pilot", lambda *_: nothing)
         monkeypatch.setattr(tails, "_lead", lambda *_: np.asarray(next(parts)))
         X, normal, heavier = HEAVY[:n], mw.Gaussian(), mw.StudentT()
         given = Structure(normal, "")

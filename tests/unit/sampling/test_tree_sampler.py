@@ -203,11 +203,35 @@ def in_one_cluster(chain_of, sampler, warmup=200):
 
 def test_moves_that_are_always_refused_become_few(chain_of):
     learned = proposals(in_one_cluster(chain_of, mw.Tree(passes=1, learn_moves=True)), 400)
-    default = proposals(in_one_cluster(chain_of, mw.Tree(passes=1)), 400)
+    default = proposals(in_one_cluster(chain_of, mw.Tree(passes=1, learn_moves=False)), 400)
     assert default["subtrees"] == default["splits"] == 20
     assert 0.9 < default["fitted"] < 3
-    for kind, most in (("subtrees", 0.5), ("splits", 0.7), ("fitted", 0.5)):
+    for kind, most in (("subtrees", 0.7), ("splits", 0.8), ("fitted", 0.5)):
         assert 0 < learned[kind] < most * default[kind]
+
+
+def test_passes_in_which_nothing_changes_become_few(chain_of):
+    chain = in_one_cluster(chain_of, mw.Tree(learn_moves=True))  # of 300 rows, two passes
+    before = chain.reports()
+    chain.iterate(200)
+    (scans,) = (
+        later["proposed"] - one["proposed"]
+        for one, later in zip(before, chain.reports(), strict=True)
+        if one["move"] == "leaf"
+    )
+    assert 1.0 < scans / (200 * 300) < 1.6
+
+
+@pytest.mark.parametrize(("n", "learns"), [(600, False), (601, True)])
+def test_of_few_rows_all_moves_are_made(n, learns):
+    assert mw.Tree().options(n)["learn_moves"] == learns
+    assert not mw.Tree(learn_moves=False).options(n)["learn_moves"]
+    assert mw.Tree(learn_moves=True).options(n)["learn_moves"]
+
+
+def test_nothing_is_learned_without_its_scan(chain_of):
+    chain = in_one_cluster(chain_of, mw.Tree(passes=1, leaf_moves=0, learn_moves=True), 40)
+    assert proposals(chain, 50)["subtrees"] == 20
 
 
 def test_numbers_that_are_chosen_stay(chain_of):

@@ -196,6 +196,12 @@ def test_a_chain_number_is_not_a_path(run, change_json, assert_refused):
     assert_refused(run, r"mixwood\.json is not valid: chains")
 
 
+@pytest.mark.parametrize("ways", [5, [[]], [[True, 0]], [[1, 0, 0]], [[True, -1, 0]]])
+def test_ways_to_start_that_are_none(run, change_json, assert_refused, ways):
+    change_json(run / "mixwood.json", lambda d: d["plan"].update(ways=ways))
+    assert_refused(run, r"mixwood\.json is not valid")
+
+
 def test_whatever_the_core_says_the_folder_is_named(run, monkeypatch, resume):
     def fail(*_arguments, **_options):
         raise RuntimeError("X has rows so far apart that ...")
