@@ -249,7 +249,7 @@ def headline(draws: Draws, estimate: IntArray) -> Headline:
     >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
     >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=1, progress=False)
     >>> print(*headline(post, post.point_estimate()).sentences)
-    2 clusters, with probability 99%.
+    2 clusters, with probability >99%.
     """
     rows = round(float(draws.item_sizes.sum()))
     least = least_size(rows)
