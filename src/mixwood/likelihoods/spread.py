@@ -25,8 +25,8 @@ __all__ = [
     "warn_of_tiny_scale",
 ]
 
-#: Rows are copies of each other if there are so many times fewer distinct ones; and how many of these
-#: are compared.
+#: Rows are copies of each other if there are so many times fewer distinct ones; and how many of
+#: these are compared.
 COPIED, ROWS_COMPARED = 1.2, 1000
 #: Values of a column that are closer than this share of its range count as one.
 SAME = 1e-9
