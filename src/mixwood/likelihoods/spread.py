@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from mixwood._support.types import FloatArray
 from mixwood._support.warn import warn
@@ -24,6 +25,9 @@ __all__ = [
     "warn_of_tiny_scale",
 ]
 
+#: Rows are copies of each other if there are so many times fewer distinct ones; and how many of
+#: these are compared.
+COPIED, ROWS_COMPARED = 1.2, 1000
 #: Values of a column that are closer than this share of its range count as one.
 SAME = 1e-9
 
@@ -160,7 +164,37 @@ def rounding(X: FloatArray) -> Rounding:
         for j in np.flatnonzero(~distinct):
             present = columns[j, np.isfinite(columns[j])]
             found.steps[first + j], found.ties[first + j] = _rounding(present)
+    if np.all(found.ties > 1) and X.shape[1] > 1:
+        _widen_for_copies(X, found)
     return found
+
+
+def _widen_for_copies(X: FloatArray, found: Rounding) -> None:
+    """Where whole rows are copies, take the step from how far apart the distinct rows are.
+
+    Rows that were drawn twice, as in a bootstrap sample, are tied in all columns at once, and not
+    by rounding: columns have about as many values as there are rows. Then a cluster for each
+    distinct row, with as much weight as it has copies, gains nothing over a smooth density if
+    the determinant of ``2 pi Omega`` is the squared volume of the ball up to the next row.
+    """
+    if np.isnan(X).any():
+        return
+    rows, copies = np.unique(X, axis=0, return_counts=True)
+    n, d = rows.shape
+    values = min(len(np.unique(column)) for column in rows.T)
+    if n < 3 or n > len(X) / COPIED or values < n / 2:
+        return
+    units = rows.std(axis=0)
+    rng = np.random.default_rng(0)
+    others = (rows / units)[rng.permutation(n)[:ROWS_COMPARED]]
+    squares = (others**2).sum(axis=1)
+    distances = squares[:, None] + squares - 2 * others @ others.T
+    np.fill_diagonal(distances, np.inf)
+    near = float(np.sqrt(max(np.quantile(distances.min(axis=0), 0.25), 0.0)))
+    near *= (len(others) / n) ** (1 / d)  # among all rows
+    radius = near * float(np.exp((d / 2 * np.log(np.pi) - gammaln(d / 2 + 1)) / d))
+    np.maximum(found.steps, radius * units, out=found.steps)
+    np.maximum(found.ties, np.sum(copies.astype(np.float64) ** 2) / len(X), out=found.ties)
 
 
 def row_copies(X: FloatArray) -> float:
