@@ -41,7 +41,7 @@ class DescribedDraws(PredictingDraws):
         --------
         >>> import mixwood as mw
         >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
-        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=1, progress=False)
+        >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=2, progress=False)
         >>> float((post.n_clusters_at_least(3) == 2).mean().round(1))  # two of three rows
         1.0
         >>> int(post.n_clusters_at_least(4).max())
@@ -282,7 +282,7 @@ class DescribedDraws(PredictingDraws):
         >>> post = mw.sample(mw.Mixture(), X, draws=50, seed=1, progress=False)
         >>> post.check_fit().sentence
         'The model fits: the rows of each cluster look as it expects.'
-        >>> X = rng.standard_t(2, size=(200, 1))
+        >>> X = rng.standard_t(2, size=(600, 1))
         >>> model = mw.Mixture(mw.Gaussian())
         >>> post = mw.sample(model, X, draws=50, seed=1, progress=False)
         >>> post.check_fit().misses

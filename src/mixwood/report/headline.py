@@ -247,7 +247,7 @@ def headline(draws: Draws, estimate: IntArray) -> Headline:
     --------
     >>> import mixwood as mw
     >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
-    >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=1, progress=False)
+    >>> post = mw.sample(mw.Mixture(), X, draws=50, chains=2, seed=3, progress=False)
     >>> print(*headline(post, post.point_estimate()).sentences)  # doctest: +ELLIPSIS
     2 clusters, with probability ...99%.
     """
