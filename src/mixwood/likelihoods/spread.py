@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from math import lgamma
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from mixwood._support.types import FloatArray
 from mixwood._support.warn import warn
@@ -179,6 +179,9 @@ def _widen_for_copies(X: FloatArray, found: Rounding) -> None:
     """
     if np.isnan(X).any():
         return
+    some = np.unique(X[:: max(len(X) // 4000, 1)], axis=0)
+    if len(some) > 2 * len(np.unique(X[:, 0])):
+        return  # many more rows than values: rounded, which is told without comparing all rows
     rows, copies = np.unique(X, axis=0, return_counts=True)
     n, d = rows.shape
     values = min(len(np.unique(column)) for column in rows.T)
@@ -192,7 +195,7 @@ def _widen_for_copies(X: FloatArray, found: Rounding) -> None:
     np.fill_diagonal(distances, np.inf)
     near = float(np.sqrt(max(np.quantile(distances.min(axis=0), 0.25), 0.0)))
     near *= (len(others) / n) ** (1 / d)  # among all rows
-    radius = near * float(np.exp((d / 2 * np.log(np.pi) - gammaln(d / 2 + 1)) / d))
+    radius = near * float(np.exp((d / 2 * np.log(np.pi) - lgamma(d / 2 + 1)) / d))
     np.maximum(found.steps, radius * units, out=found.steps)
     np.maximum(found.ties, np.sum(copies.astype(np.float64) ** 2) / len(X), out=found.ties)
 

@@ -105,7 +105,7 @@ def test_ties_are_named_where_rounding_is_coarse_and_only_there():
     rng = np.random.default_rng(5)
     X = three_groups(rng, lambda s: rng.normal(size=s))
     labels = np.repeat([0, 1, 2], 150)
-    coarse = np.column_stack([np.round(X[:, 0], 1), X[:, 1].round(3)])
+    coarse = np.column_stack([np.round(2 * X[:, 0]) / 2, X[:, 1].round(1)])
     fit = draws_with(mw.Gaussian(scale="data"), coarse, labels).check_fit()
     assert fit.misses == ("ties",)
     assert "the ties of column 0:" in fit.sentence
