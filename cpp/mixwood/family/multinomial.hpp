@@ -83,10 +83,11 @@ class Multinomial {
   int width() const { return width_; }
   double beta() const { return beta_; }
   double prior_total() const { return width_ * beta_; }
-  // How many factors a product of doubles holds for certain where a cluster has a word at most
-  // `largest` times: they lie between beta and beta + largest + the count of a row.
-  int product_budget(double largest = 0) const {
-    const double end = beta_ + std::max(largest, largest_total_) + largest_total_;
+  double largest_total() const { return largest_total_; }
+  // How many factors a product of doubles holds for certain where clusters and what is compared
+  // with them have a word at most `largest` times: they lie between beta and beta + 2 largest.
+  int product_budget(double largest) const {
+    const double end = beta_ + 2 * largest;
     return static_cast<int>(900 / std::max(std::log2(end), std::abs(std::log2(beta_))));
   }
   double row_total(int i) const { return row_totals_[i]; }
@@ -244,7 +245,10 @@ class Multinomial::Clusters {
   static constexpr int rows_at_once = 1;
 
   explicit Clusters(const Multinomial& family)
-      : family_(family), kernels_(kernels()), product_budget_(family.product_budget()) {}
+      : family_(family),
+        kernels_(kernels()),
+        largest_(family.largest_total()),
+        product_budget_(family.product_budget(largest_)) {}
 
   void grow(int slots) {
     if (slots <= stride_) return;
@@ -287,9 +291,7 @@ class Multinomial::Clusters {
       table_[at(v, slot)] = static_cast<std::int32_t>(s[v]);
       largest = std::max(largest, s[v]);
     }
-    // The statistic may be of other rows than the family's, and larger.
-    largest_assigned_ = std::max(largest_assigned_, largest);
-    product_budget_ = std::min(product_budget_, family_.product_budget(largest));
+    hold(largest);
     set_total(slot, s[family_.width()]);
     log_marginals_[slot] = family_.log_marginal(s);
   }
@@ -299,7 +301,7 @@ class Multinomial::Clusters {
   }
 
   void take_base(std::span<const int> slots) {
-    product_budget_ = std::min(family_.product_budget(largest_assigned_), family_.product_budget());
+    product_budget_ = family_.product_budget(largest_);
     for (const int slot : slots) {
       set_total(slot, totals_[slot]);
       log_marginals_[slot] =
@@ -320,6 +322,9 @@ class Multinomial::Clusters {
   double score_without(int slot, int) { return score_block_without(slot, row_); }
 
   void score_block(const Block& block, std::span<const int> slots, double* scores) {
+    std::int32_t largest = 0;
+    for (const std::int32_t count : block.counts) largest = std::max(largest, count);
+    hold(largest);
     int end = 0;
     for (const int slot : slots) end = std::max(end, slot + 1);
     kernels_.multinomial(static_cast<int>(block.words.size()), block.words.data(),
@@ -358,9 +363,18 @@ class Multinomial::Clusters {
   }
 
   void add(int slot, const Block& block, int sign) {
+    std::int32_t largest = 0;
     for (std::size_t t = 0; t < block.words.size(); ++t)
-      table_[at(block.words[t], slot)] += sign * block.counts[t];
+      largest = std::max(largest, table_[at(block.words[t], slot)] += sign * block.counts[t]);
+    hold(largest);
     set_total(slot, totals_[slot] + sign * block.total);
+  }
+
+  // Counts may be of other rows than the family's, and larger: products must hold them, too.
+  void hold(double count) {
+    if (count <= largest_) return;
+    largest_ = count;
+    product_budget_ = family_.product_budget(count);
   }
 
   void set_total(int slot, double total) {
@@ -370,8 +384,8 @@ class Multinomial::Clusters {
 
   const Multinomial& family_;
   const Kernels& kernels_;
+  double largest_;  // count of a word so far, in a cluster or in what was compared
   int product_budget_;
-  double largest_assigned_ = 0;
   int stride_ = 0;
   Block row_{};
   std::vector<std::int32_t> table_;

@@ -66,7 +66,7 @@ class CountTable {
   }
 
  private:
-  static constexpr std::size_t most_entries = std::size_t{1} << 25;  // 128 MB
+  static constexpr std::size_t most_entries = std::size_t{1} << 25;  // 128 to 192 MB
 
   // Whether the last change of the forest was the one that is being told.
   bool is_kept() const { return clusters_ && seen_ + 1 == forest_.version(); }

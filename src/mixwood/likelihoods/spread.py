@@ -189,7 +189,7 @@ def _widen_for_copies(X: FloatArray, found: Rounding) -> None:
         return
     units = rows.std(axis=0)
     rng = np.random.default_rng(0)
-    others = (rows / units)[rng.permutation(n)[:ROWS_COMPARED]]
+    others = ((rows - rows.mean(axis=0)) / units)[rng.permutation(n)[:ROWS_COMPARED]]
     squares = (others**2).sum(axis=1)
     distances = squares[:, None] + squares - 2 * others @ others.T
     np.fill_diagonal(distances, np.inf)

@@ -46,3 +46,4 @@ def test_the_step_does_not_depend_on_units() -> None:
     X = np.repeat(three_groups(), 2, axis=0)
     units = np.array([1e-3, 1, 10, 1e5, 3])
     np.testing.assert_allclose(rounding(X * units + 7).steps, rounding(X).steps * units, rtol=1e-6)
+    np.testing.assert_allclose(rounding(X + 1e8).steps, rounding(X).steps, rtol=1e-3)

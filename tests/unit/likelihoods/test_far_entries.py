@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood.likelihoods.far_entries import bulk_share_of_all, bulk_shares, near_rows
+from mixwood.likelihoods.far_entries import (
+    bulk_share_of_all,
+    bulk_shares,
+    near_rows,
+    warn_of_far_entries,
+)
 
 OPTIONS = {"draws": 60, "warmup": 60, "chains": 2, "seed": 1, "progress": False}
 
@@ -96,3 +103,10 @@ def test_a_column_without_entries_is_refused(likelihood: mw.Gaussian) -> None:
 def test_a_scale_is_no_distribution() -> None:
     with pytest.raises(TypeError, match=r"scale is LogNormal.*entries must be real numbers"):
         mw.Gaussian(scale=mw.hyper.LogNormal(1, 1))
+
+
+def test_rows_that_come_in_a_period_are_not_far():
+    X = np.random.default_rng(3).normal(size=(40_000, 1)) + 2e4 * (np.arange(40_000) % 4)[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_far_entries(X)

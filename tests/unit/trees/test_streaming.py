@@ -34,6 +34,19 @@ def same(first, second):
             )
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_leaves_that_outgrow_a_block_are_judged_as_they_are(seed):
+    """A large block and small ones after it: leaves have words far more often than these."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(8, 3.0), 3)
+    model = mw.Mixture(mw.Multinomial(beta=0.5))
+    growth = LeafGrowth(model, 6, np.random.SeedSequence(1))
+    for number, n in enumerate([200, *[3] * 10]):
+        counts = np.array([rng.multinomial(150, topics[k]) for k in rng.integers(0, 3, n)])
+        growth.add(model.likelihood.fitted_to(csr_array(counts))[1], number)
+        growth._forest.check()
+
+
 def test_leaves_hold_the_sums_of_their_rows(family_case):
     likelihood, X = family_case(300)
     likelihood, X = likelihood.fitted_to(X)
