@@ -1,8 +1,4 @@
-"""The picture of the first page and of README.md: the toy data at one glance.
-
-`make docs` makes it for the first page. README.md shows a committed copy, for which
-`python docs/pictures/overview.py docs/_static` is run by hand.
-"""
+"""The picture of the documentation's first page: the toy data at one glance."""
 
 import sys
 from pathlib import Path
