@@ -199,7 +199,7 @@ def _run_in_threads(
         chains = interruptibly(  # some grow trees first
             start,
             numbers,
-            workers,
+            threads,
             what=f"growing the start of {count('chain', len(numbers))}",
             shown=job.progress,
             until=deadline,

@@ -166,7 +166,7 @@ def sample(
             "subtree_moves, split_moves and leaf_moves at its default"
         )
     goes_on = checked_until(until, decided["chains"])
-    thread_count(n_jobs)  # or it says what is wrong
+    threads = thread_count(n_jobs)
     decided["seed"] = seed_sequence(seed)
     try:
         resolved, data, structure = _fitted(
@@ -175,6 +175,7 @@ def sample(
             decided["seed"],
             sampler=decided["sampler"],
             in_leaves=known is not None or weights is not None,
+            threads=threads,
             shown=progress,
             until=deadline,
         )
@@ -261,6 +262,7 @@ def _fitted(
     *,
     sampler: Sampler,
     in_leaves: bool,
+    threads: int,
     shown: bool,
     until: float | None,
 ) -> tuple[Likelihood, Any, Structure | None]:
@@ -287,7 +289,7 @@ def _fitted(
     chosen = interruptibly(
         choose,
         [candidates],
-        1,
+        threads,
         what="choosing the structure of clusters",
         shown=shown,
         until=until,

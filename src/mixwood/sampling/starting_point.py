@@ -27,6 +27,7 @@ from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items, it
 from mixwood.model import Mixture
 from mixwood.samplers import Gibbs, Sampler, Tree
 from mixwood.sampling.initial_partition import initial_labels
+from mixwood.sampling.interruptible import at_once
 from mixwood.sampling.near_points import group_counts, near_points
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ class _Pilots:
     def _states(self) -> Iterator[tuple[Way, _State]]:
         one = Way(tree=False, number=0, groups=0)
         trees = [Way(True, number, 0) for number in range(len(self._starts))]
-        found = {way: self._at(way) for way in (*trees, one)}
+        found = dict(self._all_at((*trees, one)))
         yield from found.items()
         clusters = int(max(found.values(), key=lambda state: state.score).labels.max()) + 1
         counts = [k for k in group_counts(self._n) if k >= FEWEST * clusters]
@@ -234,27 +235,31 @@ class _Pilots:
     def _tried_again(self, ways: Sequence[Way]) -> Iterator[tuple[Way, _State]]:
         """Yield those that there are for these rows, and one cluster."""
         most = group_counts(self._n)[-1]
-        for way in ways:
-            there = len(self._starts if way.tree else self._points_of_groups)
-            if way.number < there and 0 < way.groups + way.tree <= most:
-                yield way, self._at(way)
-        one = Way(tree=False, number=0, groups=0)
-        yield one, self._at(one)
+
+        def is_there(way: Way) -> bool:
+            numbers = len(self._starts if way.tree else self._points_of_groups)
+            return way.number < numbers and 0 < way.groups + way.tree <= most
+
+        return self._all_at([*filter(is_there, ways), Way(tree=False, number=0, groups=0)])
+
+    def _all_at(self, ways: Sequence[Way]) -> Iterator[tuple[Way, _State]]:
+        return zip(ways, at_once(self._at, ways), strict=True)
 
     def _at(self, way: Way) -> _State:
         """Return where a pilot comes to that starts in this way, whichever others are tried."""
         starts = self._starts
-        self._stream = np.random.PCG64(_child(self._seed, 1, *map(int, way)))
+        stream = np.random.PCG64(_child(self._seed, 1, *map(int, way)))
         if way.tree:
             base = starts[way.number]
-            return self.fit(base, self._tree(base, _child(self._seed, 2 + way.number)))
+            tree = self._tree(base, _child(self._seed, 2 + way.number))
+            return self.fit(base, tree, stream=stream)
         if way.groups == 0:
-            return self.fit(starts[0], np.zeros(self._n, dtype=np.int32))
+            return self.fit(starts[0], np.zeros(self._n, dtype=np.int32), stream=stream)
         points = self._points_of_groups[way.number]
         # Where clusters share a covariance, more is said about it: groups find it the easier.
         base = starts[min(1, len(starts) - 1)]
         rng = np.random.default_rng(_child(self._seed, 1, *map(int, way)))
-        return self.fit(base, near_points(points, way.groups, rng))
+        return self.fit(base, near_points(points, way.groups, rng), stream=stream)
 
     def best_after(self, few: _Pilots, found: _State) -> _State:
         """Return the best of what pilots over fewer rows have found, and of trees over these."""
@@ -277,11 +282,17 @@ class _Pilots:
         return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
     def fit(
-        self, base: FloatArray, labels: NDArray[np.int32], iterations: int = PILOT_ITERATIONS
+        self,
+        base: FloatArray,
+        labels: NDArray[np.int32],
+        iterations: int = PILOT_ITERATIONS,
+        *,
+        stream: np.random.PCG64 | None = None,
     ) -> _State:
-        """Return where a short chain comes to."""
+        """Return where a short chain comes to, on a stream of its own or the common one."""
         family = self._family.at(base)
-        chain = make_chain(self._model, self._data, labels, self._stream, self._sampler, family)
+        own = self._stream if stream is None else stream
+        chain = make_chain(self._model, self._data, labels, own, self._sampler, family)
         chain.update_base(BASE_UPDATES)
         chain.iterate(iterations)
         volume = self._model.likelihood.log_base_volume(chain.base, self._points, chain.n_clusters)

@@ -21,6 +21,7 @@ from mixwood.likelihoods.base import Likelihood
 from mixwood.model import Mixture
 from mixwood.priors import PriorValues
 from mixwood.samplers import Gibbs
+from mixwood.sampling.interruptible import at_once
 from mixwood.sampling.starting_point import PILOT_ROWS, Way, best_start, for_part
 
 if TYPE_CHECKING:
@@ -103,10 +104,14 @@ def best_structure(
     pilots: list[list[Pilot]] = [[] for _ in candidates]
     for fitted, others in parts(n, own):
         rows, new = X[fitted], X[others]
-        for k in contest.left:
+
+        def tried(k: int, rows: Data = rows, new: Data = new) -> Pilot:
             there = for_part(replace(model, likelihood=candidates[k]), rows, n)
-            pilots[k].append(first_pilot(there, rows, new, own, ways_of(pilots[k])))
-            contest.scores[k].append(pilots[k][-1].log_densities)
+            return first_pilot(there, rows, new, own, ways_of(pilots[k]))
+
+        for k, found in zip(contest.left, at_once(tried, contest.left), strict=True):
+            pilots[k].append(found)
+            contest.scores[k].append(found.log_densities)
         if contest.is_decided(precise=handicap / 2):
             break
     words, best = [one.in_words for one in candidates], contest.best()

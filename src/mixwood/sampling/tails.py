@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mixwood.sampling.interruptible import at_once
 from mixwood.sampling.starting_point import for_part
 from mixwood.sampling.structure import (
     PER_COLUMN,
@@ -96,8 +97,10 @@ def _lead(
 ) -> FloatArray:
     """Return by how much each new row is denser with heavy tails."""
     more = heavy.likelihood.start_base()[len(known.base) :]
-    heavier = pilot(heavy, X, new, known.labels, np.append(known.base, more), seed)
-    same = pilot(normal, X, new, known.labels, known.base, seed)
+    heavier, same = at_once(
+        lambda one: pilot(one[0], X, new, known.labels, one[1], seed),
+        [(heavy, np.append(known.base, more)), (normal, known.base)],
+    )
     return heavier.log_densities - same.log_densities
 
 

@@ -13,7 +13,7 @@ import pytest
 import mixwood as mw
 from mixwood import _core
 from mixwood._support.threads import OutOfTimeError, in_threads
-from mixwood.sampling.interruptible import interruptibly
+from mixwood.sampling.interruptible import at_once, interruptibly
 from mixwood.sampling.progress import WaitingLine
 from mixwood.testing import seed_of
 
@@ -151,3 +151,52 @@ def test_a_line_shows_on_a_terminal_alone(capsys, monkeypatch):
     with WaitingLine(shown=False) as line:
         line.tell("growing: 7 rows put in")
     assert capsys.readouterr().err == ""
+
+
+def test_spare_threads_do_the_parts_of_the_work_at_once():
+    meeting = threading.Barrier(2, timeout=60)  # which nobody leaves alone
+
+    def meet(part):
+        meeting.wait()
+        return part
+
+    made = interruptibly(lambda _: at_once(meet, "ab"), [0], 2, what="meeting", shown=False)
+    assert made == [["a", "b"]]
+
+
+def test_without_spare_threads_parts_are_done_one_by_one():
+    def threads(_):
+        return at_once(lambda _: threading.get_ident(), range(3))
+
+    first, second = interruptibly(threads, [0, 1], 3, what="counting", shown=False)
+    assert len(set(first)) == len(set(second)) == 1
+    assert set(threads(0)) == {threading.get_ident()}
+
+
+def test_what_stops_the_work_stops_its_parts(stopped):
+    def grow_on(_):
+        try:
+            for _ in range(MANY):
+                mw.ibhc(MODEL, X, seed=1)
+        except _core.Interrupted:
+            stopped.append("interrupted")
+            raise
+
+    with pytest.raises(OutOfTimeError):
+        interruptibly(
+            lambda _: at_once(grow_on, "ab"),
+            [0],
+            2,
+            what="growing",
+            shown=False,
+            until=time.monotonic() + 0.05,
+        )
+    assert stopped == ["interrupted", "interrupted"]
+    assert not chain_threads()
+
+
+def test_the_choice_of_the_structure_does_not_depend_on_threads():
+    settings = SETTINGS | {"chains": 1}
+    one, three = (mw.sample(mw.Mixture(), X, **settings | {"n_jobs": n}) for n in (1, 3))
+    assert one.settings["structure"] == three.settings["structure"]
+    np.testing.assert_array_equal(one.log_joint, three.log_joint)
