@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,8 +165,12 @@ def _read(X: Any, name: str) -> NDArray[Any]:
 
 def _refuse_single(array: NDArray[Any], X: Any, name: str) -> None:
     if array.ndim == 0:
-        hint = f"; pandas.DataFrame({name}) makes a table of it" if isinstance(X, Mapping) else ""
-        if hasattr(X, "collect"):
+        hint = ""
+        if isinstance(X, Mapping):
+            hint = f"; pandas.DataFrame({name}) makes a table of it"
+        elif isinstance(X, (str, PathLike)):
+            hint = "; pandas.read_csv makes a table of a file"
+        elif hasattr(X, "collect"):
             hint = f"; {name}.collect() makes a table of it"
         raise TypeError(f"{name} must be an array or table of numbers, got {shown(X)}{hint}")
 

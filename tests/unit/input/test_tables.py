@@ -121,8 +121,9 @@ def test_polars_columns_of_several_types():
     [
         (pl.DataFrame({"a": [1.0]}).lazy(), r"X\.collect\(\)"),
         ({"a": [1.0, 2.0]}, r"pandas\.DataFrame\(X\)"),
+        ("table.csv", r"pandas\.read_csv"),
     ],
-    ids=["lazy", "dict"],
+    ids=["lazy", "dict", "file"],
 )
 def test_what_is_not_a_table_yet_says_how_it_becomes_one(X, remedy):
     with pytest.raises(TypeError, match=rf"^X must be an array or table.*; {remedy} makes a table"):
