@@ -62,7 +62,8 @@ test-arviz: $(VENV)/.installed $(VENV)/.test
 	$(PYTEST) -n auto tests/unit/posterior/test_arviz.py tests/unit/posterior/test_summary.py tests/unit/posterior/test_posterior.py \
 	  tests/unit/store/test_save.py tests/unit/sampling/test_sample.py
 
-# All of them take some five hours of two cores; SHARE=0.1 runs a tenth, drawn by LONG_SEED.
+# All of them take an hour or two of two cores; SHARE=0.1 runs a tenth, drawn by LONG_SEED, which
+# also says which samplers have their turn with which priors.
 SHARE ?= 1
 LONG_SEED ?= $(shell date +%s)
 test-long: $(VENV)/.installed $(VENV)/.test

@@ -155,7 +155,8 @@ def prior(request):
 def pytest_collection_modifyitems(config, items):
     """Leave two of three pairs of a family and a prior to the long runs; each has its turn.
 
-    All long runs take hours: with MIXWOOD_LONG_SHARE some do, which, MIXWOOD_LONG_SEED decides.
+    Not all long runs are made at once, see `_of_this_time`; with MIXWOOD_LONG_SHARE only some of
+    those, which, MIXWOOD_LONG_SEED decides, too.
     """
     for item in items:
         pair = [
@@ -170,12 +171,39 @@ def pytest_collection_modifyitems(config, items):
         if len(pair) == 2 and sum(pair) % 3 > 0:
             item.add_marker(pytest.mark.long)
     share = float(os.environ.get("MIXWOOD_LONG_SHARE", 1))
-    seed = os.environ.get("MIXWOOD_LONG_SEED")
+    seed = os.environ.get("MIXWOOD_LONG_SEED", "0")
+    of_this_time = _of_this_time(items, seed)
     waiting = {
         item
         for item in items
-        if item.get_closest_marker("long") and seed_of(f"{seed} {item.nodeid}") >= share * 2**56
+        if item.get_closest_marker("long")
+        and (item not in of_this_time or seed_of(f"{seed} {item.nodeid}") >= share * 2**56)
     }
     if waiting:
         config.hook.pytest_deselected(items=list(waiting))
         items[:] = [item for item in items if item not in waiting]
+
+
+def _of_this_time(items, seed):
+    """Return those whose turn it is: all but some that are marked `in_turn("argument")`.
+
+    Of a family, a prior and a sampler, say, each pair is tried every time, not each triple: for
+    every value of the others one of that argument, such that the sum of their numbers is a multiple
+    of how many it has. The seed is added: in as many runs with seeds one apart all have been tried.
+    """
+    offset = int(seed) if seed.isdecimal() else seed_of(seed)
+    turns = {item: item.get_closest_marker("in_turn") for item in items}
+    values = {}  # of each argument of a test, in order: objects, which are the same in all items
+    for item in filter(turns.get, items):
+        for name, value in item.callspec.params.items():
+            found = values.setdefault((item.function, name), {})
+            found.setdefault(id(value), len(found))
+    chosen = set()
+    for item in items:
+        if turns[item]:
+            params = item.callspec.params.items()
+            number = sum(values[item.function, name][id(value)] for name, value in params)
+            if (number + offset) % len(values[item.function, turns[item].args[0]]):
+                continue
+        chosen.add(item)
+    return chosen

@@ -17,6 +17,7 @@ except ImportError as error:
     ) from error
 
 from mixwood._support.numbers import count
+from mixwood._support.seeding import seed_sequence
 from mixwood.input.groups import checked_groups
 from mixwood.input.matrices import is_table
 from mixwood.likelihoods import AutoGaussian, Gaussian
@@ -305,6 +306,8 @@ class MixtureClustering(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         """Return the seed as `mixwood.sample` takes it."""
         if isinstance(self.random_state, np.random.RandomState):
             return int(self.random_state.randint(2**31))
+        if not isinstance(self.random_state, np.random.Generator):  # which would draw
+            seed_sequence(self.random_state, "random_state")
         return self.random_state
 
     def _validated(self, X: Any, *, reset: bool) -> Any:

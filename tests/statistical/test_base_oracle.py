@@ -121,6 +121,7 @@ def test_the_update_alone_in_the_long_run(likelihood, fresh_seed):
 
 
 @pytest.mark.long
+@pytest.mark.in_turn("sampler")
 @pytest.mark.parametrize("family", LEARNED)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("prior", MANY)

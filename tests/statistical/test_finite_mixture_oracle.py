@@ -57,6 +57,7 @@ def test_it_is_exact_with_a_learned_base(sampler, seed):
 
 
 @pytest.mark.long
+@pytest.mark.in_turn("prior")
 @pytest.mark.parametrize("family", CASES)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("prior", PRIORS)
@@ -68,6 +69,7 @@ def test_every_family_and_sampler(prior, family, sampler, fresh_seed):
 
 
 @pytest.mark.long
+@pytest.mark.in_turn("prior")
 @pytest.mark.parametrize("family", LEARNED)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("prior", PRIORS)

@@ -92,6 +92,7 @@ def test_guesses_of_the_tree_do_not_matter(seed):
 
 
 @pytest.mark.long
+@pytest.mark.in_turn("moves")
 @pytest.mark.parametrize("moves", MOVES, ids=str)
 def test_every_prior_and_family(small_prior, small_case, moves, fresh_seed):
     likelihood, X = small_case

@@ -29,7 +29,6 @@ SAMPLERS = {
     "tree": mw.Tree(3, 3, 3, rebuild=2, fitted_moves=2),
 }
 SOME = [("two", name) for name in SAMPLERS] + [("one", "tree")]
-ALL = [(rows, name) for rows in ROWS for name in SAMPLERS]
 
 
 def is_exact(rows, sampler, seed, prior=NGGP, replicates=8000):
@@ -46,7 +45,9 @@ def test_samplers_are_exact(rows, sampler, seed):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("rows", "sampler"), ALL)
+@pytest.mark.in_turn("rows")
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("sampler", SAMPLERS)
 def test_samplers_are_exact_under_every_prior(rows, sampler, small_prior, seed):
     result = is_exact(rows, sampler, seed, small_prior, 60_000)
     assert result.passed(), result

@@ -323,6 +323,7 @@ def report(result):
 
 
 @pytest.mark.long
+@pytest.mark.in_turn("sampler")
 def test_every_prior_and_family(small_prior, small_case, sampler, fresh_seed):
     likelihood, X = small_case
     model = mw.Mixture(likelihood, small_prior)
@@ -330,6 +331,7 @@ def test_every_prior_and_family(small_prior, small_case, sampler, fresh_seed):
 
 
 @pytest.mark.long
+@pytest.mark.in_turn("case")
 @pytest.mark.parametrize("case", LARGER)
 def test_every_prior_for_more_rows(case, small_prior, sampler, fresh_seed):
     likelihood, X = LARGER[case]
@@ -338,6 +340,7 @@ def test_every_prior_for_more_rows(case, small_prior, sampler, fresh_seed):
 
 
 @pytest.mark.long
+@pytest.mark.in_turn("case")
 @pytest.mark.parametrize("moves", MOVES, ids=str)
 @pytest.mark.parametrize("case", LARGER)
 def test_every_prior_with_weighted_leaves(case, small_prior, moves, fresh_seed):
@@ -347,6 +350,7 @@ def test_every_prior_with_weighted_leaves(case, small_prior, moves, fresh_seed):
 
 
 @pytest.mark.long
+@pytest.mark.in_turn("sampler")
 @pytest.mark.parametrize("start", ["one", "singletons"])
 def test_long_chains_of_every_prior(start, small_prior, sampler, cases, fresh_seed):
     likelihood, X = cases["gaussian"]

@@ -113,6 +113,13 @@ def test_random_states():
     assert np.any(first != second)
 
 
+@pytest.mark.parametrize(("given", "error"), [("x", TypeError), (1.5, TypeError), (-1, ValueError)])
+@pytest.mark.parametrize("fit", ["fit", "partial_fit"])
+def test_wrong_random_states_are_called_so(given, error, fit):
+    with pytest.raises(error, match="^random_state must be"):
+        getattr(short(random_state=given), fit)([[0.0], [1.0]])
+
+
 def test_it_can_be_pickled_and_cloned():
     X, _ = groups()
     model = short(mw.Gaussian(r=0.2, scale=np.eye(2)), prior=mw.PitmanYor(sigma=0.3)).fit(X)

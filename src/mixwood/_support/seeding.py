@@ -11,8 +11,8 @@ from mixwood._support.checks import shown, whole_number
 __all__ = ["chain_seed", "seed_sequence"]
 
 
-def seed_sequence(seed: Any) -> np.random.SeedSequence:
-    """Return the seed sequence that a `seed` argument stands for.
+def seed_sequence(seed: Any, name: str = "seed") -> np.random.SeedSequence:
+    """Return the seed sequence that an argument called `name` stands for.
 
     Examples
     --------
@@ -26,10 +26,10 @@ def seed_sequence(seed: Any) -> np.random.SeedSequence:
     if seed is None:
         return np.random.SeedSequence()
     try:
-        return np.random.SeedSequence(whole_number(seed, "seed", at_least=0, at_most=None))
+        return np.random.SeedSequence(whole_number(seed, name, at_least=0, at_most=None))
     except TypeError:
         raise TypeError(
-            f"seed must be None, a whole number, a SeedSequence or a Generator, got {shown(seed)}"
+            f"{name} must be None, a whole number, a SeedSequence or a Generator, got {shown(seed)}"
         ) from None
 
 

@@ -73,6 +73,8 @@ def plain_errors(debug: bool) -> Iterator[None]:
 
 def _ended(error: Exception, code: int) -> typer.Exit:
     say(f"error: {_described(error)}")
+    for note in getattr(error, "__notes__", ()):
+        say(note)
     return typer.Exit(code)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +56,8 @@ def run_command(
 
     with interruptible() as interruption, warnings_to(tell):
         try:
-            posterior = run()
+            with _room_needed(folder, "continue", resume_command(folder.path)):
+                posterior = run()
         except BaseException as error:
             if interruption.signal is None or not isinstance(
                 error, (KeyboardInterrupt, RuntimeError)
@@ -65,13 +68,25 @@ def run_command(
             raise typer.Exit(interruption.exit_code)
         assert posterior is not None
         try:
-            finish(posterior, folder, output)
+            with _room_needed(folder, "write it", report_command(folder.path)):
+                finish(posterior, folder, output)
         except KeyboardInterrupt:
             name = "a key" if interruption.signal is None else interruption.signal.name
             folder.warn(f"stopped by {name}: all draws are kept, but not all was written of them")
             say(f"to write it: {report_command(folder.path)}")
             raise typer.Exit(interruption.exit_code) from None
     return posterior
+
+
+@contextmanager
+def _room_needed(folder: RunFolder, to: str, command: str) -> Iterator[None]:
+    """Let the error of a disk that is full say what to do once there is room."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) and folder.can_resume:
+            error.add_note(f"the draws so far are kept; once there is room, to {to}: {command}")
+        raise
 
 
 def _tell_interruption(

@@ -14,8 +14,9 @@ import math
 import numbers
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,9 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     >>> column_names([[1.0, 2.0]]) is None
     True
     """
-    names = getattr(X, "columns", None) if hasattr(X, "dtypes") else None
+    # Asked for the columns, what would only be computed (a lazy table) might begin to.
+    known = hasattr(X, "to_numpy") and hasattr(X, "dtypes")
+    names = getattr(X, "columns", None) if known else None
     if names is None or not all(isinstance(name, str) for name in names):
         return None
     return tuple(names)
@@ -162,7 +165,14 @@ def _read(X: Any, name: str) -> NDArray[Any]:
 
 def _refuse_single(array: NDArray[Any], X: Any, name: str) -> None:
     if array.ndim == 0:
-        raise TypeError(f"{name} must be an array or table of numbers, got {shown(X)}")
+        hint = ""
+        if isinstance(X, Mapping):
+            hint = f"; pandas.DataFrame({name}) makes a table of it"
+        elif isinstance(X, (str, PathLike)):
+            hint = "; pandas.read_csv makes a table of a file"
+        elif hasattr(X, "collect"):
+            hint = f"; {name}.collect() makes a table of it"
+        raise TypeError(f"{name} must be an array or table of numbers, got {shown(X)}{hint}")
 
 
 def as_array(X: Any, name: str) -> NDArray[Any]:
@@ -268,7 +278,10 @@ def _why_no_number(text: str) -> str:
             "it has a decimal comma; read the file with decimal commas "
             "(pandas.read_csv(..., decimal=',')), or let mw.choose(table) read such numbers"
         )
-    return "it is not a number; leave columns of text out, or use Product, which takes them"
+    return (
+        "it is not a number; leave columns of text out, or have a likelihood found for each column: "
+        "mw.choose(table), or mixwood fit without --likelihood"
+    )
 
 
 # --- checks --------------------------------------------------------------------------

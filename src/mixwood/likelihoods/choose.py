@@ -254,6 +254,8 @@ class _Judged:
         """Return a likelihood for each kind of column."""
         kinds = (BINARY, CATEGORIES, COUNTS, SPREAD_COUNTS, NUMBERS)
         keys = {kind: labels for kind in kinds if (labels := _of_kind(self.columns, kind))}
+        if not self.columns:
+            raise ValueError(f"{name} is empty; it needs at least one row and one column")
         if not keys:
             reasons = "; ".join(f"{one.column!r}: {one.reason}" for one in self.columns)
             raise ValueError(f"{name} has no column that could be used ({shown(reasons)})")

@@ -321,12 +321,12 @@ def _positive_definite(value: Any) -> FloatArray:
         )
     diagonal = np.diag(array)
     if np.any(diagonal <= 0):
-        raise ValueError("scale must be positive definite")
+        raise ValueError(f"scale must be positive definite, got {shown(value)}")
     units = np.sqrt(diagonal)
     try:
         np.linalg.cholesky(array / np.outer(units, units))
     except np.linalg.LinAlgError:
-        raise ValueError("scale must be positive definite") from None
+        raise ValueError(f"scale must be positive definite, got {shown(value)}") from None
     return array
 
 

@@ -168,6 +168,8 @@ def sample(
     goes_on = checked_until(until, decided["chains"])
     threads = thread_count(n_jobs)
     decided["seed"] = seed_sequence(seed)
+    if store is not None:
+        check_destination(store, "store", instead="continue this one by mixwood.resume")
     try:
         resolved, data, structure = _fitted(
             model,
@@ -219,8 +221,6 @@ def sample(
     job = Job(spec=spec, max_seconds=left, n_jobs=n_jobs, progress=progress)
     if store is None and not goes_on:
         return _in_memory(job, information)
-    if store is not None:
-        check_destination(store)
     with warnings.catch_warnings():  # they come once more when the chains start
         warnings.simplefilter("ignore")
         bind_family(

@@ -20,6 +20,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mixwood._support.checks import shown
 from mixwood.store.atomic_files import is_plain_folder, read_json, sync_folder, write_bytes
 from mixwood.store.exchange import exchange
 from mixwood.store.lock import locked, locked_folder
@@ -117,11 +118,20 @@ def _resolved(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.realpath(Path(path).expanduser()))
 
 
-def check_destination(path: str | os.PathLike[str], overwrite: bool = False) -> bool:
-    """Raise FileExistsError unless a run may be written to `path`.
+def check_destination(
+    path: str | os.PathLike[str],
+    argument: str = "path",
+    overwrite: bool = False,
+    *,
+    instead: str = "overwrite=True",
+) -> bool:
+    """Raise FileExistsError unless a run may be written to `path`, which callers name `argument`.
 
-    For callers that run long before they save. Returns whether a run is replaced.
+    For callers that run long before they save. Returns whether a run is replaced; where there is
+    one that may not be, the message says what can be done `instead` of giving another folder.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"{argument} must be the name of a folder, got {shown(path)}")
     target = _resolved(path)
     _put_back(target)
     if not target.exists():
@@ -141,7 +151,7 @@ def check_destination(path: str | os.PathLike[str], overwrite: bool = False) -> 
         )
     if not (overwrite or (isinstance(path, Destination) and path.overwrite)):
         raise FileExistsError(
-            f"{target} holds a mixwood run already; give another folder, or overwrite=True"
+            f"{target} holds a mixwood run already; give another folder, or {instead}"
         )
     return True
 
@@ -154,7 +164,7 @@ def new_run(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[P
     was there as it was.
     """
     target = _resolved(path)
-    replaced = check_destination(path, overwrite)
+    replaced = check_destination(path, overwrite=overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
         if replaced and os.path.lexists(target / LOCK):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -348,6 +349,46 @@ def test_other_failures_end_with_one(mixwood, table, quick, monkeypatch):
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == "error: the chain broke"
     assert not Path("trees-run").exists()
+
+
+@pytest.mark.parametrize(
+    ("full", "to"),
+    [
+        ("mixwood.json", None),
+        ("state", "continue: mixwood resume out"),
+        ("labels.csv", "write it: mixwood report out"),
+        ("report.html", "write it: mixwood report out"),
+    ],
+)
+def test_a_full_disk_says_how_to_go_on(mixwood, table, quick, monkeypatch, full, to):
+    """From the first time that a file of this name is written on, nothing is."""
+    open_, write, found = os.open, os.write, []
+
+    def opened(path, *args, **options):
+        found.extend(name for name in [path] if full in str(name))
+        return open_(path, *args, **options)
+
+    def limited(descriptor, content):
+        if found:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", opened)
+        patch.setattr(os, "write", limited)
+        patch.setattr("mixwood.store.chain_store.CHECKPOINT_SECONDS", 0.0)
+        result = mixwood("fit", table, *quick, "-o", "out")
+    assert result.exit_code == 1
+    *_, error, last = ["", *result.stderr.strip().splitlines()]
+    if to is None:  # nothing had begun
+        assert last.startswith("error: ")
+        assert not Path("out").exists()
+        return
+    assert error.startswith("error: [Errno 28] cannot be written: ")
+    assert full in error
+    assert last == f"the draws so far are kept; once there is room, to {to}"
+    again = mixwood(*to.split()[-2:], "--quiet")
+    assert again.exit_code == 0, again.output
 
 
 def test_each_column_is_explained_before_the_run(mixwood, trees, quick):

@@ -68,7 +68,7 @@ def test_pandas_series():
 
 
 def test_bad_pandas_tables():
-    with pytest.raises(ValueError, match=r"column 1 \('job'\) of X has 'cook' in row 1: .*Product"):
+    with pytest.raises(ValueError, match=r"column 1 \('job'\) of X has 'cook' in row 1: .*mw\.choose"):
         real_matrix(pd.DataFrame({"pay": [1, 2], "job": ["3", "cook"]}))
     for column in ([1j, 2], pd.to_datetime(["2020-01-01"] * 2), [b"1", b"2"], [[1], [2]]):
         with pytest.raises(TypeError, match=r"column 1 .*X"):
@@ -110,10 +110,24 @@ def test_polars_columns_of_several_types():
     np.testing.assert_array_equal(real_matrix(pl.Series(["1", "2"])), [[1], [2]])
     with pytest.raises(ValueError, match=r"column 0 \('a'\) of X has 'x' in row 0"):
         real_matrix(pl.DataFrame({"a": ["x"]}))
-    with pytest.raises(TypeError):
-        real_matrix(pl.DataFrame({"a": ["x"]}).lazy())
     with pytest.raises(ValueError, match="empty"):
         real_matrix(pl.DataFrame())
+    with pytest.raises(ValueError, match=r"leave columns of text out, or .*mw\.choose\(table\)"):
+        mw.sample(mw.Mixture(), pl.DataFrame({"a": ["x"]}), progress=False)
+
+
+@pytest.mark.parametrize(
+    ("X", "remedy"),
+    [
+        (pl.DataFrame({"a": [1.0]}).lazy(), r"X\.collect\(\)"),
+        ({"a": [1.0, 2.0]}, r"pandas\.DataFrame\(X\)"),
+        ("table.csv", r"pandas\.read_csv"),
+    ],
+    ids=["lazy", "dict", "file"],
+)
+def test_what_is_not_a_table_yet_says_how_it_becomes_one(X, remedy):
+    with pytest.raises(TypeError, match=rf"^X must be an array or table.*; {remedy} makes a table"):
+        mw.sample(mw.Mixture(), X, progress=False)
 
 
 @pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])

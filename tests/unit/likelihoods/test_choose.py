@@ -515,3 +515,8 @@ def test_clusters_of_poisson_counts_are_not_taken_for_spread(clusters):
             one.kind for one in mw.choose(pd.DataFrame({"n": counts, "m": counts % 7})).columns
         }
         assert "overdispersed counts" not in kinds
+
+
+def test_a_table_without_columns_is_called_empty():
+    with pytest.raises(ValueError, match=r"^table is empty; it needs at least one"):
+        mw.choose(pd.DataFrame())

@@ -37,7 +37,7 @@ def test_identities_notice_a_wrong_family(monkeypatch):
         ),
         (lambda: mw.Gaussian(mean=[0, np.inf]), ValueError, "mean"),
         (lambda: mw.Gaussian(scale="big"), ValueError, "scale"),
-        (lambda: mw.Gaussian(scale=[[1, 2], [2, 1]]), ValueError, "positive definite"),
+        (lambda: mw.Gaussian(scale=[[1, 2], [2, 1]]), ValueError, "positive definite.*got"),
         (lambda: mw.Gaussian(scale=[[1, 2], [0, 1]]), ValueError, "symmetric"),
         (lambda: mw.Gaussian(mean=[0], scale=np.eye(2)), ValueError, "scale must have shape"),
         (lambda: mw.DiagonalGaussian(nu=0), ValueError, "nu"),

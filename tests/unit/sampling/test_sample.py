@@ -226,8 +226,15 @@ def test_missing_entries_beyond_memory_are_refused(monkeypatch):
 def test_a_store_is_a_saved_posterior(tmp_path):
     post = sample(store=tmp_path / "run")
     assert_same_draws(post, mw.load(tmp_path / "run"))
-    with pytest.raises((FileExistsError, ValueError), match="run"):
+
+
+def test_a_store_that_holds_a_run_is_refused_before_any_work(tmp_path, monkeypatch):
+    sample(store=tmp_path / "run")
+    monkeypatch.setattr("mixwood.sampling.sample._fitted", None)
+    with pytest.raises(FileExistsError, match=r"holds a mixwood run already.*mixwood\.resume$"):
         sample(store=tmp_path / "run")
+    with pytest.raises(TypeError, match=r"^store must be the name of a folder, got 3"):
+        sample(store=3)
 
 
 BAD = {

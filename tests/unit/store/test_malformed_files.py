@@ -98,6 +98,7 @@ def test_any_damage_to_any_file(run, damaged, resume, error_of):
                 assert "first draw" in str(error)
             elif error is not None:
                 assert str(copy) in str(error)
+                assert any(name in str(error) for name in (place.name, place.parent.name)), error
                 refused += 1
         shutil.rmtree(copy)
     assert refused > 40
