@@ -112,7 +112,7 @@ def test_a_long_chain_finds_the_posterior(sampler, start, seed):
 @pytest.mark.parametrize("sampler", ["gibbs", "tree"])
 def test_learned_base_measures(sampler, seed):
     errors = np.random.default_rng(1).gamma(1, 0.2, (8, 2))
-    parts = {(0, 1): mw.Gaussian(errors=errors), 2: mw.StudentT(), 3: mw.Categorical(beta=[[1, 1]])}
+    parts = {(0, 1): mw.Gaussian(errors=errors), 2: mw.StudentT(), 3: mw.Bernoulli()}
     model = mw.Mixture(mw.Product(parts).resolve_standard(4), NGGP)
     options = {"replicates": 300, "rounds": 1, "iterations": 4, "seed": seed}
     result = joint_distribution_test(model, 8, SAMPLERS[sampler], **options)
@@ -280,16 +280,16 @@ def test_left_out_rows_of_groups():
         assert estimate == pytest.approx(whole - without, abs=0.06), i
 
 
-@pytest.mark.parametrize(("new", "error"), [([1.5, 3], 2.0), ([5.0, HOLE], 0.3)])
+@pytest.mark.parametrize(("new", "error"), [([1.5, 3], 2.0), ([1.0, HOLE], 0.3)])
 def test_densities_of_new_rows_are_ratios_of_evidences(new, error):
     likelihood = mw.Product({0: replace(PLAIN, errors=ERRORS), 1: COUNTS}).resolve(X)
     model = mw.Mixture(likelihood, mw.DirichletProcess(alpha=ALPHA))
-    options = {"draws": 4000, "warmup": 100, "chains": 2, "seed": 3, "progress": False}
+    options = {"draws": 1000, "warmup": 100, "chains": 2, "seed": 3, "progress": False}
     post = mw.sample(model, X, mw.Gibbs(), **options)
     more = rows_with_errors(likelihood, np.append(ERRORS, error))
     law_of_more = log_evidence_of_many(more, np.vstack([X, new]))
     exact = law_of_more - log_evidence_of_many(likelihood, X)
-    assert post.log_density([new], errors=[error])[0] == pytest.approx(exact, abs=0.03)
+    assert post.log_density([new], errors=[error])[0] == pytest.approx(exact, abs=0.07)
     same = post.log_density([new], errors={0: [[error]]})
     assert same[0] == post.log_density([new], errors=[error])[0]
 
