@@ -66,6 +66,10 @@ class Product(RowsOfParts, ErrorsOfParts, LearnedByParts, DrawnByParts):
     where they are not (`Gaussian`). A part skips a row that has none of its entries; other parts
     refuse one that has only some.
 
+    In a part ``Gaussian(errors=...)`` errors have an entry for each row of the table. Those of new
+    rows are given to `Posterior.predict` alone, ``errors=[...]``, or by the columns of their part,
+    ``errors={("x", "y"): [...]}``, where several parts may have some.
+
     Examples
     --------
     >>> import mixwood as mw
