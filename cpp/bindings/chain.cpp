@@ -463,12 +463,16 @@ void bind_chain(nb::module_& m) {
           nb::arg("row"), "One row's Gibbs log weights: clusters in list order, then a new one.")
       .def(
           "log_ordinates",
-          [](Chain& c) {
-            auto ordinates = c.chain().log_ordinates();
+          [](Chain& c, std::optional<Input<double, 1>> alone) {
+            auto ordinates =
+                c.chain().log_ordinates(alone ? as_span(*alone) : std::span<const double>());
             const std::size_t size = ordinates.size();
             return to_numpy(std::move(ordinates), {size});
           },
-          "log p(x_i | the other rows, their partition, u) of every row, row constants left out.");
+          nb::arg("alone") = nb::none(),
+          "log p(x_i | the other rows, their partition, u) of every row, row constants left out. "
+          "Where rows have errors, given parameters of clusters that are drawn for it; `alone` "
+          "then has the log densities of what has errors in a new cluster.");
 }
 
 }  // namespace mixwood::bindings

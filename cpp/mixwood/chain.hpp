@@ -86,7 +86,8 @@ class AnyChain {
   virtual double log_joint() = 0;
   virtual void check(double tolerance) = 0;
   virtual std::vector<double> log_weights(int row) = 0;
-  virtual std::vector<double> log_ordinates() = 0;
+  // `alone`: of each row the log density in a new cluster, of what is given parameters; else empty.
+  virtual std::vector<double> log_ordinates(std::span<const double> alone) = 0;
   virtual std::vector<MoveReport> reports() const = 0;
   virtual GuideView guide() const { return {}; }
 

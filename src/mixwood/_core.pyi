@@ -292,9 +292,9 @@ class Chain:
     def log_weights(self, row: int) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """One row's Gibbs log weights: clusters in list order, then a new one."""
 
-    def log_ordinates(self) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
+    def log_ordinates(self, alone: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float64], dict(order='C')]:
         """
-        log p(x_i | the other rows, their partition, u) of every row, row constants left out.
+        log p(x_i | the other rows, their partition, u) of every row, row constants left out. Where rows have errors, given parameters of clusters that are drawn for it; `alone` then has the log densities of what has errors in a new cluster.
         """
 
 GROWTH_LOG_U: float = -5.0

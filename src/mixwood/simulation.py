@@ -57,4 +57,4 @@ def simulate(
         labels = model.prior.draw(n, 1, rng).labels[0]
     else:
         labels = model.prior.draw_in_groups(checked_groups(groups, n).codes, rng)
-    return likelihood.simulate(labels, rng), labels
+    return likelihood.simulate_with_latent(labels, rng)[0], labels

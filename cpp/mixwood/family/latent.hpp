@@ -31,8 +31,8 @@ concept RowLatents =
       latents.forget(slot);            // the row leaves
       latents.draw(slot, random, to);  // its latent numbers, given what is known of it and X_slot
       latents.observe(slot);           // the row joins, with the latent numbers that it has now
-      // Whether all of this is given the slots' parameters, drawn before: there is no new cluster
-      // then. Else nothing is drawn.
+      // Whether this is given the slots' parameters, drawn before: there is no new cluster then,
+      // and score_alone leaves out what would be given those. Else nothing is drawn.
       { latents.given_atoms() } -> std::same_as<bool>;
       latents.draw_atom(slot, random);
     };

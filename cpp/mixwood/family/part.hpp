@@ -174,6 +174,11 @@ class PartLatents {
     if (part.family->latent_size() == 0) latents_.reset();
   }
 
+  bool given_atoms() const { return latents_ && latents_->given_atoms(); }
+  void draw_atom(int slot, Stream& random) {
+    if (latents_) latents_->draw_atom(slot, random);
+  }
+
   void start(int slots) {
     if (latents_)
       latents_->start(slots);

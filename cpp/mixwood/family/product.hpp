@@ -326,8 +326,13 @@ class Product::Latents {
     for (int p = 0; p < family.n_parts(); ++p) parts_.emplace_back(family.part(p));
   }
 
-  static constexpr bool given_atoms() { return false; }
-  static void draw_atom(int, Stream&) {}
+  // Of the parts some are given their parameters, the others the rows of their clusters.
+  bool given_atoms() const {
+    return std::ranges::any_of(parts_, [](const PartLatents& part) { return part.given_atoms(); });
+  }
+  void draw_atom(int slot, Stream& random) {
+    for (auto& part : parts_) part.draw_atom(slot, random);
+  }
 
   void start(int slots) {
     for (auto& part : parts_) part.start(slots);

@@ -9,7 +9,7 @@
 //
 // Where P(known of x_i | X_c) has no form, it is given parameters of the clusters, drawn before all
 // rows and then forgotten; rows then move among the clusters that there are, and those that are
-// alone stay. Some families draw all latent parts at once, too, given such parameters.
+// alone stay. In a product, what other parts know of the row is as above, their rows being X_c. Some families draw all latent parts at once, too, given such parameters.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class LatentRefresh {
     const auto visited =
         rows.subspan(first, std::min(static_cast<std::size_t>(most), rows.size() - first));
     read_clusters(state);
-    for (const int slot : state.partition.active()) latents_.draw_atom(slot, random);
+    draw_atoms(state, random);
     for (const int row : visited) {
       ++report.proposed;
       report.accepted += visit(state, family, row, random);
@@ -84,12 +84,23 @@ class LatentRefresh {
     changed_.assign(state.partition.n_slots(), 0);
   }
 
+  // For `log_weights` where those are given parameters: draws these. `alone` has the log density of
+  // each row in a new cluster, of what is given parameters; the caller keeps it.
+  void read_clusters(S& state, Stream& random, std::span<const double> alone) {
+    if (latents_.given_atoms() && alone.size() != static_cast<std::size_t>(state.partition.n_rows()))
+      throw std::invalid_argument("alone must have the density of each row in a new cluster");
+    read_clusters(state);
+    draw_atoms(state, random);
+    alone_ = alone;
+  }
+
   // The log weights of one row: one for each cluster in list order, and the new cluster's last.
   std::vector<double> log_weights(S& state, int row) {
-    if (latents_.given_atoms())
+    if (latents_.given_atoms() && alone_.empty())
       throw std::invalid_argument("these rows have no weights without parameters of clusters");
     latents_.load(row);
-    fill_weights(state, row);
+    fill_all_weights(state, row);
+    if (latents_.given_atoms()) weights_.back() += alone_[row];
     return weights_;
   }
 
@@ -105,6 +116,10 @@ class LatentRefresh {
   // Where atoms are drawn for it, it should be worth it.
   static constexpr int rows_per_visit_given_atoms = 4;
 
+  void draw_atoms(const S& state, Stream& random) {
+    for (const int slot : state.partition.active()) latents_.draw_atom(slot, random);
+  }
+
   void write_clusters(S& state) {
     for (const int slot : state.partition.active()) {
       if (!changed_[slot]) continue;
@@ -113,6 +128,7 @@ class LatentRefresh {
     }
   }
 
+  // Of the clusters that the row may go to.
   void fill_weights(const S& state, int row) {
     if (latents_.given_atoms() && state.partition.size(state.partition.slot_of(row)) == 1) {
       // it stays: in a new cluster, which is its old one
@@ -121,11 +137,15 @@ class LatentRefresh {
       weights_.back() = 0;
       return;
     }
+    fill_all_weights(state, row);
+    if (latents_.given_atoms()) weights_.back() = -std::numeric_limits<double>::infinity();
+  }
+
+  void fill_all_weights(const S& state, int row) {
     if (state.prior.has_groups())
       fill_group_weights(state, row);
     else
       fill_plain_weights(state, row);
-    if (latents_.given_atoms()) weights_.back() = -std::numeric_limits<double>::infinity();
   }
 
   void fill_plain_weights(const S& state, int row) {
@@ -188,6 +208,7 @@ class LatentRefresh {
   const Kernels& kernels_ = kernels();
   typename F::Latents latents_;
   std::vector<double> statistic_, weights_, values_;
+  std::span<const double> alone_;  // while weights are asked for
   std::vector<int> clusters_;  // of the rows, by their place in the list
   std::vector<char> changed_;  // the clusters that rows have left or joined
   std::int64_t next_ = 0;

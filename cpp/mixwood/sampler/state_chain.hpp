@@ -75,15 +75,15 @@ class StateChain : public AnyChain {
 
   // log p(x_i | X_-i, Pi_-i, u) = log[u/((n-1) tau) * sum of the row's Gibbs weights] for each row,
   // the 1/tau being the factor that those weights leave out.
-  std::vector<double> log_ordinates() override {
+  std::vector<double> log_ordinates(std::span<const double> alone) override {
     const int n = n_rows();
-    if (state_.prior.has_groups()) return log_grouped_ordinates();
-    if (n == 1 && latent_size() > 0)
-      return {log_weights(0).back() - state_.prior.log_new() + row_term(*family_, 0)};
-    if (n == 1) return {family_->log_alone(0) + row_term(*family_, 0)};
     refuse_weighted();
     if constexpr (LatentFamily<F>)
-      if (latents_) latents_->read_clusters(state_);
+      if (latents_) latents_->read_clusters(state_, random_, alone);
+    if (state_.prior.has_groups()) return log_grouped_ordinates();
+    if (n == 1 && latent_size() > 0)
+      return {weights_of(0).back() - state_.prior.log_new() + row_term(*family_, 0)};
+    if (n == 1) return {family_->log_alone(0) + row_term(*family_, 0)};
     std::vector<double> ordinates(n);
     for (int row = 0; row < n; ++row) {
       const std::vector<double> weights = weights_of(row);
@@ -117,9 +117,6 @@ class StateChain : public AnyChain {
   // Without it, the group of a row that is alone there is a new one: all M components are equally
   // likely, of which those without rows are Poisson of mean rate chi (chi without that group).
   std::vector<double> log_grouped_ordinates() {
-    refuse_weighted();
-    if constexpr (LatentFamily<F>)
-      if (latents_) latents_->read_clusters(state_);
     const GroupTerms& terms = state_.prior.by_group();
     std::vector<double> ordinates(n_rows());
     for (int row = 0; row < n_rows(); ++row) {

@@ -27,6 +27,7 @@ from mixwood.likelihoods.cluster_draws import Column, MayDescribeClusters, Param
 from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.dependence import warn_of_left_out
 from mixwood.likelihoods.far_entries import warn_of_far_entries
+from mixwood.likelihoods.known_errors import MayHaveErrors
 from mixwood.likelihoods.row_parts import MayDrawForRows
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class RowsOfLeaves(NamedTuple):
     weights: FloatArray | None = None
 
 
-class Likelihood(MayLearn, MayDrawForRows, MayDescribeClusters, Settable, ABC):
+class Likelihood(MayLearn, MayDrawForRows, MayHaveErrors, MayDescribeClusters, Settable, ABC):
     """The distribution of a cluster's items, with its conjugate prior integrated out.
 
     What the rest of the package has to know of a likelihood, it says itself, by the class
@@ -295,15 +296,6 @@ class Likelihood(MayLearn, MayDrawForRows, MayDescribeClusters, Settable, ABC):
         """What to do about clusters of very many numbers, a sentence for a warning."""
         return "Use fewer columns, such as the first principal components, or those that matter"
 
-    def for_new_rows(self) -> Self:
-        """Return the same for rows that are not the data, of which it may know more."""
-        return self
-
-    @property
-    def why_no_part(self) -> str | None:
-        """Why it cannot be a part of a product, or None if it can."""
-        return None
-
     @property
     def why_no_leaves(self) -> str | None:
         """Why rows cannot be joined in leaves, which keep sums alone; None if they can."""
@@ -331,8 +323,11 @@ class Likelihood(MayLearn, MayDrawForRows, MayDescribeClusters, Settable, ABC):
     def simulate_with_latent(
         self, labels: IntArray, rng: np.random.Generator, base: FloatArray | None = None
     ) -> tuple[Data, FloatArray]:
-        """Draw rows as `simulate` does, and tell what was drawn for them that is not seen."""
-        return self.simulate(labels, rng, base), np.empty(0)
+        """Draw rows as they are seen, and tell what was drawn for them that is not."""
+        empty = np.zeros((int(labels.max()) + 1, self.statistic_size))
+        if base is None:
+            base = self.draw_base(rng)
+        return self.draw_rows_with_latent(self.draw_parameters(empty, rng, base), labels, rng)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

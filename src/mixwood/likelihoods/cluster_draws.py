@@ -75,33 +75,15 @@ class MayDescribeClusters:
         """
         raise self._cannot_draw()
 
-    def log_densities_with_errors(
-        self, parameters: Parameters, X: Data, errors: FloatArray
-    ) -> FloatArray:
-        """Return the log density (m, C) of rows with errors of covariances (m, d, d) in clusters.
-
-        Given the clusters' parameters; of the columns that take part.
-        """
-        raise self._cannot_take_errors()
-
-    def log_alone_with_errors(
-        self, X: Data, errors: FloatArray, base: FloatArray | None
-    ) -> FloatArray:
-        """Return the log density (m,) of rows with errors, each in a cluster of its own.
-
-        Under one base measure; None where that is fixed.
-        """
-        raise self._cannot_take_errors()
-
-    def _cannot_take_errors(self) -> TypeError:
-        return TypeError(
-            f"errors must be None: the likelihood {type(self).__name__} has no densities of rows "
-            "with errors; mw.Gaussian() has"
-        )
-
-    def errors_in(self, X: Data) -> FloatArray | None:
-        """Return the covariances (n, d, d) of the errors that the rows of `X` have, if any."""
-        return None
+    def draw_rows_with_latent(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> tuple[Data, FloatArray]:
+        """Draw the same as they are seen; and tell what was drawn for them that is not seen."""
+        return self.draw_rows(parameters, labels, rng, like), np.empty(0)
 
     def mean_rows(self, statistics: FloatArray) -> FloatArray:
         """Return the mean of the rows of each cluster, from their statistics.

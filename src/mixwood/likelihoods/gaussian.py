@@ -104,7 +104,8 @@ class Gaussian(NormalWishart):
     cluster by ``x_i ~ N(mean, Sigma + E_i)`` and their position. `Posterior.imputed` has the draws
     of positions, ``log_joint`` is that given these. A row may have no error in some or all columns.
     New rows are positions without error, unless `errors` of theirs are given, too. Rows must be
-    complete then, and cannot be part of a `Product` or of leaves.
+    complete then, and cannot be joined in leaves. In a `Product`, `errors` has an entry for each
+    row of the table; what other parts know of a row counts as it does without errors.
 
     Examples
     --------
@@ -121,6 +122,7 @@ class Gaussian(NormalWishart):
     errors: Any = field(default=None, repr=False)
     skips_missing = True
     draws_missing = True
+    takes_errors = True
     in_words = "full covariances"
 
     def __post_init__(self) -> None:
@@ -212,13 +214,52 @@ class Gaussian(NormalWishart):
         rows, known = warn_of_far_rows(standard), self._learned_arguments()
         return _core.noisy_gaussian_learned(rows, hidden, factors, **known)
 
+    @property
+    def has_errors(self) -> bool:
+        """Whether rows have errors."""
+        return self.errors is not None
+
+    def for_new_rows(self) -> Self:
+        """Return the same without errors, which are those of the data."""
+        return self if self.errors is None else replace(self, errors=None)
+
+    def with_errors(self, errors: Any, n: int, *, name: str = "errors") -> Self:
+        """Return the same for `n` new rows with these errors."""
+        checked = checked_errors(errors, name)
+        error_covariances(checked, n, len(self.mean), name)
+        return replace(self, errors=checked)
+
+    def of_rows(self, rows: IntArray, n: int, *, name: str = "errors") -> Self:
+        """Return the same for some of the `n` rows that it is for."""
+        if self.errors is None:
+            return self
+        if len(self.errors) != n:
+            raise ValueError(
+                f"{name} must have one entry for each of the {n:,} rows of X, also for those "
+                f"without anything there, got shape {self.errors.shape}"
+            )
+        return self if len(rows) == n else replace(self, errors=self.errors[rows])
+
+    def with_rows_of(self, other: Self) -> Self:
+        """Return the same with the errors of `other`."""
+        return replace(self, errors=other.errors)
+
+    def without_errors(self, X: Data) -> Data | None:
+        """Return the rows, or None: all columns have errors, or none has."""
+        return X if self.errors is None else None
+
     def log_densities_with_errors(
-        self, parameters: Parameters, X: Data, errors: FloatArray
+        self,
+        statistics: FloatArray,
+        X: Data,
+        rng: np.random.Generator,
+        base: FloatArray | None,
     ) -> FloatArray:
         """Return ``log N(x; mean, Sigma + E)`` of rows in clusters, an array (m, C)."""
         assert isinstance(X, np.ndarray)
+        parameters = self.draw_parameters(statistics, rng, base)
         mean, covariance = self.own_entries(parameters["mean"]), parameters["covariance"]
-        rows, errors = self.own_entries(X), self.own_covariances(errors, len(X))
+        rows, errors = self.own_entries(X), self.own_covariances(self.errors, len(X))
         if self.kept is not None:
             covariance = covariance[:, self.kept.columns[:, None], self.kept.columns]
         table = np.empty((len(rows), len(mean)))
@@ -229,13 +270,7 @@ class Gaussian(NormalWishart):
             table[:, c] = -(solved**2).sum(axis=1) / 2 - log_root
         return np.asarray(table - rows.shape[1] / 2 * np.log(2 * np.pi))
 
-    def errors_in(self, X: Data) -> FloatArray | None:
-        """Return the covariances of the rows' errors, None without any."""
-        return None if self.errors is None else error_covariances(self.errors, *X.shape)
-
-    def log_alone_with_errors(
-        self, X: Data, errors: FloatArray, base: FloatArray | None
-    ) -> FloatArray:
+    def log_alone_with_errors(self, X: Data, base: FloatArray | None) -> FloatArray:
         """Return the log density of each row in a new cluster, given one base measure."""
         assert isinstance(X, np.ndarray)
         d, units = len(self.centre), self._units()
@@ -243,33 +278,27 @@ class Gaussian(NormalWishart):
         f = float(nu[0]) - d + 1
         wide = psi.reshape(d, d) * (float(r[0]) + 1) / (float(r[0]) * f)
         away = self.own_entries(X) - self.centre
-        covariances = self.own_covariances(errors, len(X))
+        covariances = self.own_covariances(self.errors, len(X))
         return log_t_with_errors(away, wide * np.outer(units, units), covariances, f)
-
-    def for_new_rows(self) -> Self:
-        """Return the same without errors, which are those of the data."""
-        return replace(self, errors=None)
 
     def over_part(self, share: float) -> Self:
         """Return the same for pilots, which take no notice of errors."""
-        part = super().over_part(share)
-        return part if self.errors is None else replace(part, errors=None)
+        return super().over_part(share).for_new_rows()
 
     @property
     def why_no_leaves(self) -> str | None:
         """Why rows with errors cannot be joined in leaves."""
         return None if self.errors is None else "draws the true position of each row with an error"
 
-    @property
-    def why_no_part(self) -> str | None:
-        """Why it cannot be a part of a product, if it has errors."""
-        return None if self.errors is None else "has errors= of the rows, and has to be on its own"
-
-    def simulate_with_latent(
-        self, labels: IntArray, rng: np.random.Generator, base: FloatArray | None = None
+    def draw_rows_with_latent(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Draw rows; where they have errors, positions first: told in the core's units."""
-        positions = np.asarray(self.simulate(labels, rng, base))
+        positions = self.draw_rows(parameters, labels, rng, like)
         if self.errors is None:
             return positions, np.empty(0)
         factors = lower_factors(error_covariances(self.errors, *positions.shape))

@@ -234,3 +234,9 @@ class Multinomial(Likelihood):
         probabilities = self.draw_parameters(empty, rng, base)["probabilities"]
         totals = np.broadcast_to(np.asarray(totals, dtype=np.int64), labels.shape)
         return self._counts(probabilities, labels, totals, rng)
+
+    def simulate_with_latent(
+        self, labels: IntArray, rng: np.random.Generator, base: FloatArray | None = None
+    ) -> tuple[csr_array, FloatArray]:
+        """Draw rows as `simulate` does; nothing else is drawn for them."""
+        return self.simulate(labels, rng, base), np.empty(0)

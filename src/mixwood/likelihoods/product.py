@@ -18,7 +18,15 @@ from mixwood.likelihoods.cost import warn_of_cost
 from mixwood.likelihoods.dependence import warn_of_left_out
 from mixwood.likelihoods.product_base import LearnedByParts
 from mixwood.likelihoods.product_draws import DrawnByParts
-from mixwood.likelihoods.product_parts import Slice, checked_key, explained, modelled, slices
+from mixwood.likelihoods.product_errors import ErrorsOfParts
+from mixwood.likelihoods.product_parts import (
+    Slice,
+    checked_key,
+    explained,
+    modelled,
+    refuse_given_errors,
+    slices,
+)
 from mixwood.likelihoods.product_rows import RowsOfParts
 from mixwood.likelihoods.table_layout import Label, TableLayout, labels_of
 
@@ -29,7 +37,7 @@ __all__ = ["Product"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Product(RowsOfParts, LearnedByParts, DrawnByParts):
+class Product(RowsOfParts, ErrorsOfParts, LearnedByParts, DrawnByParts):
     """Tables of mixed type: each part describes columns of its own, independent in a cluster.
 
     Parameters
@@ -58,6 +66,10 @@ class Product(RowsOfParts, LearnedByParts, DrawnByParts):
     where they are not (`Gaussian`). A part skips a row that has none of its entries; other parts
     refuse one that has only some.
 
+    In a part ``Gaussian(errors=...)`` errors have an entry for each row of the table. Those of new
+    rows are given to `Posterior.predict` alone, ``errors=[...]``, or by the columns of their part,
+    ``errors={("x", "y"): [...]}``, where several parts may have some.
+
     Examples
     --------
     >>> import mixwood as mw
@@ -85,8 +97,6 @@ class Product(RowsOfParts, LearnedByParts, DrawnByParts):
                 raise TypeError(f"parts[{key!r}] must be a likelihood, got {shown(value)}")
             if value.reads_tables:
                 raise TypeError(f"parts[{key!r}] is a Product; put its parts here instead")
-            if value.why_no_part is not None:
-                raise ValueError(f"parts[{key!r}], {type(value).__name__}, {value.why_no_part}")
             if value.width not in (None, len(labels_of(key))):
                 raise ValueError(
                     f"parts[{key!r}] names {len(labels_of(key))} columns, but its likelihood is "
@@ -97,6 +107,7 @@ class Product(RowsOfParts, LearnedByParts, DrawnByParts):
         twice = [label for label, times in Counter(modelled(parts)).items() if times > 1]
         if twice:
             raise ValueError(f"parts must name a column only once, got {twice[0]!r} twice")
+        refuse_given_errors(parts)
         if self.layout is not None and set(self.layout.columns) != set(labels):
             raise ValueError(f"layout must be of the columns of parts, got {shown(self.layout)}")
         object.__setattr__(self, "parts", parts)
@@ -258,8 +269,9 @@ class Product(RowsOfParts, LearnedByParts, DrawnByParts):
                 raise ValueError(f"X has no entry at all in the columns of parts[{part.key!r}]")
             known = [layout.levels[k] for k in part.columns]
             counts = [None if categories is None else len(categories) for categories in known]
-            likelihood = part.likelihood.with_categories(counts, part.data)
-            parts[part.key] = likelihood.resolve(part.data)
+            own = part.likelihood.of_rows(part.rows, len(X), name=f"parts[{part.key!r}]: errors")
+            explicit = own.with_categories(counts, part.data).resolve(part.data)
+            parts[part.key] = explicit.with_rows_of(part.likelihood)
         return replace(self, parts=parts, layout=layout)
 
     @property
@@ -304,7 +316,7 @@ class Product(RowsOfParts, LearnedByParts, DrawnByParts):
         assert isinstance(X, np.ndarray)
         families, places = [], []
         for part in self._slices(X):
-            families.append(part.likelihood.bind(part.data))
+            families.append(part.likelihood.of_rows(part.rows, len(X)).bind(part.data))
             place = np.full(len(X), -1, dtype=np.int32)
             place[part.rows] = np.arange(len(part.rows))
             places.append(place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -80,11 +80,40 @@ class DrawnByParts(Parts):
         like: Data | None = None,
     ) -> FloatArray:
         """Draw the columns of each part; nothing is missing in them."""
+
+        def draw(part: Likelihood, own: Parameters, given: Data | None) -> tuple[Data, FloatArray]:
+            return part.draw_rows(own, labels, rng, like=given), np.empty(0)
+
+        return self._drawn(parameters, len(labels), rng, like, draw)[0]
+
+    def draw_rows_with_latent(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Draw the same as the parts see them, and what they draw for rows, one after the other."""
+
+        def draw(part: Likelihood, own: Parameters, given: Data | None) -> tuple[Data, FloatArray]:
+            return part.draw_rows_with_latent(own, labels, rng, like=given)
+
+        return self._drawn(parameters, len(labels), rng, like, draw)
+
+    def _drawn(
+        self,
+        parameters: Parameters,
+        n: int,
+        rng: np.random.Generator,
+        like: Data | None,
+        draw: Callable[[Likelihood, Parameters, Data | None], tuple[Data, FloatArray]],
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what `draw` has of each part, given its parameters and what it is given."""
         assert self.columns is not None
         given = {}
         if isinstance(like, np.ndarray):
             given = {part.key: part.data for part in self._slices(like) if len(part.rows)}
-        X = np.full((len(labels), len(self.columns)), np.nan)
+        X, latents = np.full((n, len(self.columns)), np.nan), {}
         place_of = {label: place for place, label in enumerate(self.columns)}
         # Those that are given columns come after those that may draw them.
         widths = {key: len(labels_of(key)) for key in self.parts}
@@ -94,9 +123,9 @@ class DrawnByParts(Parts):
             own = {k.removeprefix(start): v for k, v in parameters.items() if k.startswith(start)}
             places = [place_of[label] for label in labels_of(key)]
             like = self._with_drawn(part, given.get(key), X[:, places], rng)
-            drawn = part.draw_rows(own, labels, rng, like=like)
+            drawn, latents[key] = draw(part, own, like)
             X[:, places] = drawn if isinstance(drawn, np.ndarray) else drawn.toarray()
-        return X
+        return X, np.concatenate([latents[key] for key in self.parts])
 
     def _with_drawn(
         self, part: Likelihood, like: Data | None, drawn: FloatArray, rng: np.random.Generator

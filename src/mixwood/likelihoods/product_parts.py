@@ -14,7 +14,16 @@ from mixwood._support.types import Data, FloatArray, IntArray
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.table_layout import Label, labels_of, plain_label
 
-__all__ = ["Parts", "Slice", "checked_key", "explained", "modelled", "name_of", "slices"]
+__all__ = [
+    "Parts",
+    "Slice",
+    "checked_key",
+    "explained",
+    "modelled",
+    "name_of",
+    "refuse_given_errors",
+    "slices",
+]
 
 
 class Slice(NamedTuple):
@@ -30,7 +39,8 @@ class Slice(NamedTuple):
 class Parts(Likelihood):
     """Likelihoods side by side: what is the sum over them, or that of one of them.
 
-    A `Product` is this and, by subject, `product_rows`, `product_base` and `product_draws`.
+    A `Product` is this and, by subject, `product_rows`, `product_errors`, `product_base` and
+    `product_draws`.
     """
 
     parts: Mapping[Any, Likelihood]
@@ -192,3 +202,17 @@ def modelled(parts: Mapping[Any, Likelihood]) -> list[Label]:
         given = part.given_columns(len(labels))
         found += [label for j, label in enumerate(labels) if j not in given]
     return found
+
+
+def refuse_given_errors(parts: Mapping[Any, Likelihood]) -> None:
+    """Raise if a part is given a column that is a measurement with errors: it would be theirs."""
+    noisy = {label for key, part in parts.items() if part.has_errors for label in labels_of(key)}
+    for key, part in parts.items():
+        labels = labels_of(key)
+        for j in part.given_columns(len(labels)):
+            if labels[j] in noisy:
+                raise ValueError(
+                    f"parts[{key!r}], {type(part).__name__}, is given column {labels[j]!r}, which "
+                    "is measured with errors in another part: it would be given measurements, not "
+                    "true positions. Leave out errors, or one of the two parts"
+                )

@@ -205,15 +205,15 @@ class StudentT(NormalWishart):
         like: Data | None = None,
     ) -> FloatArray:
         """Draw t rows; columns that take no part follow from the others."""
-        scales = self.draw_scales(parameters, labels, rng)
-        return self.rows_of_scales(parameters, labels, scales, rng)
+        return self.draw_rows_with_latent(parameters, labels, rng)[0]
 
-    def simulate_with_latent(
-        self, labels: IntArray, rng: np.random.Generator, base: FloatArray | None = None
+    def draw_rows_with_latent(
+        self,
+        parameters: Parameters,
+        labels: IntArray,
+        rng: np.random.Generator,
+        like: Data | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Draw rows and their scales."""
-        empty = np.zeros((int(labels.max()) + 1, self.statistic_size))
-        base = self.draw_base(rng) if base is None else base
-        parameters = self.draw_parameters(empty, rng, base)
         scales = self.draw_scales(parameters, labels, rng)
         return self.rows_of_scales(parameters, labels, scales, rng), scales

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixwood.posterior.noisy_ordinates import noisy_ordinates
+from mixwood.posterior.noisy_rows import NoisyRows
 
 if TYPE_CHECKING:
     from mixwood import _core
@@ -51,28 +51,26 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
     is unknown, else those that keep the labels. What is predicted is then the row together with
     its label. For rows in groups the weights are those of the row's group, as in
     `mixwood.posterior.groups`.
+
+    With known errors, positions stand for rows, and a mean and a covariance of each cluster are
+    drawn given these: they are part of the state, too, so that the position of row i is all that
+    has to be integrated out, which has a closed form, ``N(x_i; mean, Sigma + E_i)``. They have seen
+    row i, but so has the partition; importance sampling takes that into account.
     """
     from mixwood.core import make_chain
-    from mixwood.likelihoods.weighted_leaves import log_constants
+    from mixwood.likelihoods.weighted_leaves import WeightedLeaves, log_constants
     from mixwood.samplers import Gibbs
 
     X = posterior.data_for("the log likelihood of each item")
-    if posterior.of_leaves:
+    if isinstance(X, WeightedLeaves):
         raise ValueError(
             "the log likelihood of each item is that of single rows: weighted leaves, and rows "
             "with weights=, have none"
         )
-    errors = posterior.resolved.errors_in(X) if isinstance(X, np.ndarray) else None
-    if errors is not None:
-        if posterior.groups is not None:
-            raise ValueError(
-                "the log likelihood of each item is not there for a likelihood with errors= and "
-                "rows in groups; leave out one of them"
-            )
-        return noisy_ordinates(posterior, errors)
+    noise = NoisyRows(posterior.resolved, X) if posterior.resolved.has_errors else None
     model = replace(posterior.model, likelihood=posterior.resolved)
     at = posterior.core_values()
-    # No random number is drawn here.
+    # No random number is drawn here, but where rows have errors: parameters of the clusters.
     codes = None if posterior.groups is None else posterior.groups.codes
     chain = make_chain(model, X, posterior.labels[0, 0], np.random.PCG64(0), Gibbs(), groups=codes)
     values = np.empty(posterior.labels.shape)
@@ -89,7 +87,9 @@ def log_ordinates(posterior: Posterior) -> FloatArray:
             chain.set_base(np.ascontiguousarray(posterior.bases[k]))
         if posterior.latents is not None:
             chain.set_latent(np.ascontiguousarray(posterior.latents[k]))
-        values[k] = chain.log_ordinates()
+        values[k] = chain.log_ordinates(
+            None if noise is None else noise.at(chain.base).log_alone_of_noisy()
+        )
         if posterior.known is not None:
             labels, known = posterior.labels[k].astype(np.int64), posterior.known
             for row in np.flatnonzero(known >= 0):

@@ -22,11 +22,12 @@ class PredictingDraws(EstimatedDraws):
     # --- missing entries
 
     def imputed(self) -> Imputed:
-        """Return the draws of the entries that are missing in the data.
+        """Return the draws of the entries that are missing in the data, or of true positions.
 
         `mixwood.Gaussian` draws them along with the clusters; other likelihoods skip them. Of a
         `mixwood.Product`, those of parts that draw them, in rows that have others of the part's
-        entries. Columns that are left out, as constants or combinations of others, are not drawn.
+        entries. Where rows have known errors, all entries that have one are drawn: the true
+        positions. Columns that are left out, as constants or combinations of others, are not drawn.
 
         Returns
         -------
@@ -119,9 +120,11 @@ class PredictingDraws(EstimatedDraws):
         groups : array of shape (m,), or one name, optional
             The groups of the new rows, where the data came in groups; of a group not seen before,
             all components are equally likely. None: a group is as likely as its share of the data.
-        errors : array of shape (m,), (m, d) or (m, d, d), optional
+        errors : array of shape (m,), (m, d) or (m, d, d), or mapping, optional
             Known errors of the new rows, for `mixwood.Gaussian` and not `per_draw`: variances or
-            covariances, as its own `errors` are given. None: positions without error.
+            covariances, as its own `errors` are given. None: positions without error. In a
+            `mixwood.Product`, from the columns of a part to such an array; or that alone, for the
+            one part that has errors.
 
         Returns
         -------
@@ -183,7 +186,7 @@ class PredictingDraws(EstimatedDraws):
             Which point estimate, as `point_estimate` takes them.
         groups : array of shape (m,), or one name, optional
             The groups of the new rows, as for `log_density`.
-        errors : array of shape (m,), (m, d) or (m, d, d), optional
+        errors : array or mapping, optional
             Their errors, as for `log_density`.
 
         Returns
@@ -238,7 +241,7 @@ class PredictingDraws(EstimatedDraws):
             Which point estimate, as `point_estimate` takes them.
         groups : array of shape (m,), or one name, optional
             The groups of the new rows, as for `log_density`.
-        errors : array of shape (m,), (m, d) or (m, d, d), optional
+        errors : array or mapping, optional
             Their errors, as for `log_density`.
 
         Returns

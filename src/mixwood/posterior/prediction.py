@@ -17,7 +17,7 @@ from mixwood.input.groups import group_codes
 from mixwood.input.matrices import stacked
 from mixwood.likelihoods.weighted_leaves import WeightedLeaves, chosen_items
 from mixwood.posterior.draws import Draws
-from mixwood.posterior.noisy_rows import NoisyRows, new_errors
+from mixwood.posterior.noisy_rows import NoisyRows
 from mixwood.posterior.predictive_mixture import (
     DistinctClusters,
     Portion,
@@ -273,8 +273,12 @@ def family_of_rows(draws: Draws, rows: Data) -> _core.Family:
 
 def _new_rows(draws: Draws, data: Data, errors: Any) -> _core.Family | NoisyRows:
     """Return the same over rows that may have errors."""
-    plain, noise = family_of_rows(draws, data), new_errors(errors, data)
-    return plain if noise is None else NoisyRows(draws.resolved.for_new_rows(), plain, data, noise)
+    if errors is None:
+        return family_of_rows(draws, data)
+    likelihood = draws.resolved.with_errors(errors, data.shape[0])
+    likelihood.check(data)  # nothing may be missing beside an error
+    rest = likelihood.without_errors(data)
+    return NoisyRows(likelihood, data, None if rest is None else family_of_rows(draws, rest))
 
 
 def _own_columns(draws: Draws, X: Any) -> Any:

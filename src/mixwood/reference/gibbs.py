@@ -57,12 +57,13 @@ class GibbsChain:
     ) -> None:
         self.model = model
         self.family = self._make_family()
-        self.given = self.family.with_latent(dense(X))
+        self.given = self.family.with_latent(dense(X), np.arange(X.shape[0]))
         self.latent_rows = [i for i, row in enumerate(self.given) if self.family.lacks(row)]
         self.X = self.given.copy()  # with what is missing filled in
         for i in self.latent_rows:
             self.X[i] = self.family.filled(self.given[i])
         self.stream = Stream(rng)
+        self.atoms: list[Any] = []  # while latent numbers are drawn given some
         self.subset = subset
         self.order = np.arange(len(self.X))
         self._set_labels(labels)
@@ -143,7 +144,7 @@ class GibbsChain:
     def _update_parameters(self) -> None:
         """Draw missing entries, move ``u`` and the prior's parameters, then the base measure."""
         if self.family.given_atoms:
-            self.family.draw_atoms(self.stats, self.stream)
+            self.atoms = [self.family.draw_given(stat, self.stream) for stat in self.stats]
         for i in self.latent_rows:
             self.redraw(i)
         if self.family.redraws_at_once:
@@ -210,7 +211,8 @@ class GibbsChain:
             weights[-1] = 0.0
             return weights
         for c, size in enumerate(self.sizes):
-            weights[c] = self.log_old(size) + self.family.log_known_given(c, row)
+            known = self.family.log_known_given(self.atoms[c], self.stats[c], row)
+            weights[c] = self.log_old(size) + known
         return weights
 
     def redraw(self, i: int) -> None:
@@ -220,7 +222,8 @@ class GibbsChain:
             family = self.family
             known = family.known_part(self.given[i], self.X[i])
             if family.given_atoms:
-                self.X[i] = family.completed_given(c, known, self.stream)
+                atom = self.atoms[c]
+                self.X[i] = family.completed_given(atom, self.stats[c], known, self.stream)
             else:
                 self.X[i] = family.completed(self.stats[c], known, self.stream)
 

@@ -17,9 +17,8 @@ from mixwood.likelihoods import Likelihood
 from mixwood.model import Mixture
 from mixwood.reference.families import dense, family_of
 from mixwood.testing.bases import BaseLaw, base_law
-from mixwood.testing.missing import MissingLaw
+from mixwood.testing.latent_laws import LatentLaw, latent_law
 from mixwood.testing.parameters import ParameterLaw, State, parameter_law
-from mixwood.testing.scales import ScaleLaw
 
 __all__ = ["ExactPosterior", "all_partitions", "cluster_sizes", "enumerate_posterior"]
 
@@ -115,7 +114,7 @@ class ExactPosterior:
     shapes: tuple[tuple[int, ...], ...] = field(repr=False)
     shape_of: IntArray = field(repr=False)
     bases: BaseLaw | None = field(repr=False, default=None)
-    latents: MissingLaw | ScaleLaw | None = field(repr=False, default=None)
+    latents: LatentLaw | None = field(repr=False, default=None)
 
     def index_of(self, labels: Any) -> IntArray:
         """Return the row of `partitions` that each row of `labels` is, however it is named."""
@@ -194,7 +193,7 @@ class ExactPosterior:
                 drawn_bases = self.bases.draw(self.partitions[k], len(chosen), rng)
                 state["base"][chosen] = drawn_bases
         if self.latents is not None:
-            state["latent"] = np.empty((size, len(self.latents.rows)))
+            state["latent"] = np.empty((size, self.latents.size))
             for k in np.unique(index):
                 chosen = np.flatnonzero(index == k)
                 drawn_latents = self.latents.draw(self.partitions[k], len(chosen), rng)
@@ -237,8 +236,9 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
         Open parameters of its likelihood are taken from `X`, as `mixwood.sample` does.
     X : array
         At most 8 rows. A learned base measure is integrated out on a grid: `mixwood.Gaussian`
-        must have one column then. So are missing entries that are drawn, two at most, and the
-        scales of `mixwood.StudentT`, of four rows at most; the base measure is fixed then.
+        must have one column then. So are missing entries that are drawn, two at most, the true
+        positions of rows with errors, and the scales of `mixwood.StudentT`, of four rows at most,
+        alone or in each part of a `mixwood.Product`; the base measure is fixed then.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
     parameters = parameter_law(model.prior, partitions.shape[1])
     log_prior = np.array([parameters.log_probability(sizes) for sizes in shapes])
     bases = base_law(model.likelihood, checked)
-    latents = _latent_law(model.likelihood, checked)
+    latents = latent_law(model.likelihood, checked)
     if latents is not None:
         log_likelihoods = np.array([latents.log_likelihood(labels) for labels in partitions])
     elif bases is None:
@@ -281,14 +281,6 @@ def enumerate_posterior(model: Mixture, X: Any) -> ExactPosterior:
         bases,
         latents,
     )
-
-
-def _latent_law(likelihood: Likelihood, X: Data) -> MissingLaw | ScaleLaw | None:
-    """Return the law of what chains draw of the rows, or None if that is nothing."""
-    entries, numbers = len(likelihood.missing_entries(X)[0]), likelihood.latent_size(X)
-    if numbers > entries:
-        return ScaleLaw(likelihood, X)
-    return MissingLaw(likelihood, X) if entries else None
 
 
 def _shapes(partitions: NDArray[np.int32]) -> tuple[tuple[tuple[int, ...], ...], IntArray]:

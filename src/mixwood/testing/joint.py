@@ -107,6 +107,7 @@ def joint_distribution_test(
                 X, state = _data(model.likelihood, state, rng)
             elif missing is not None:
                 X = _completed(model.likelihood, X, state)
+                del state["latent"]  # they are in X now
         finals.append(_functions(model, X, state))
     fresh = [
         _functions(model, *_data(model.likelihood, state, rng))
@@ -305,12 +306,16 @@ def _data_functions(
 def _with_scales(
     family: Family[Any], X: FloatArray, latent: FloatArray
 ) -> tuple[FloatArray, dict[str, float]]:
-    """Return complete rows, with their scales if they have some, and functions of these."""
-    if family.extra == 0:
-        return X, {}
-    rows = family.with_latent(X)
-    rows[family.latent_places(rows)] = latent
-    logs = np.log(latent)
+    """Return rows with what was drawn for them, and functions of their scales if they have some."""
+    rows = family.with_latent(X, np.arange(len(X)))
+    if len(latent) == 0:
+        return rows, {}
+    zero, unit = family.latent_units(rows)
+    places = family.latent_places(rows)
+    rows[places] = zero + unit * latent
+    logs = np.log(latent[places[1] >= X.shape[1]])  # what is no entry of a row is a scale
+    if len(logs) == 0:
+        return rows, {}
     return rows, {"least scale": float(logs.min()), "mean log scale": float(logs.mean())}
 
 

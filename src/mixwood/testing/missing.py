@@ -13,9 +13,7 @@ import numpy as np
 from scipy.special import logsumexp, multigammaln
 
 from mixwood._support.types import Data, FloatArray, IntArray
-from mixwood.likelihoods import Likelihood
 from mixwood.likelihoods.row_errors import error_covariances
-from mixwood.reference.families import family_of
 
 __all__ = ["MissingLaw", "rows_of"]
 
@@ -39,21 +37,21 @@ class MissingLaw:
 
     Parameters
     ----------
-    likelihood : Gaussian or Product
-        With explicit parameters, none of them learned; a product has missing entries that are
-        drawn in one part only.
+    likelihood : Gaussian
+        With explicit parameters, none of them learned.
     X : array of shape (n, d)
-        Checked; at most two entries are missing.
+        Checked; at most two entries are missing, or have errors.
     """
 
-    def __init__(self, likelihood: Likelihood, X: Data) -> None:
+    def __init__(self, likelihood: Any, X: Data) -> None:
         assert isinstance(X, np.ndarray)
         if likelihood.base_size > 0:
             raise ValueError("missing entries are integrated out for fixed base measures only")
         self.likelihood, self.X = likelihood, X
-        self.rest: FloatArray | None
         self.rows, self.columns = likelihood.missing_entries(X)
-        self.errors = _error_covariances(likelihood, X)
+        self.size = len(self.rows)
+        given = likelihood.errors
+        self.errors = None if given is None else error_covariances(given, *X.shape)
         if self.errors is None:
             self.drawn = np.arange(len(self.rows))
         else:  # where there is no error, a position is known
@@ -64,12 +62,6 @@ class MissingLaw:
                 f"X may have at most {MOST} entries that are missing or have errors, got "
                 f"{len(self.drawn)}"
             )
-        self.gaussian, self.part = _drawing_part(likelihood, X, int(self.columns[0]))
-        self.members, self.rest = np.arange(len(X)), None
-        if likelihood.reads_tables:
-            self.members = np.flatnonzero(~np.isnan(X[:, self.part]).all(axis=1))
-            self.rest = X.copy()
-            self.rest[:, self.part] = np.nan  # the other parts alone
         self._clusters: dict[tuple[int, ...], _Cluster] = {}
 
     def log_likelihood(self, labels: IntArray) -> float:
@@ -119,7 +111,7 @@ class MissingLaw:
 
     def _integrated(self, rows: tuple[int, ...]) -> _Cluster:
         holes = np.array([k for k in self.drawn if self.rows[k] in rows], dtype=np.int64)
-        there = [row for row in rows if row in set(self.members.tolist())]
+        there = list(rows)
         centre, scale = self._grid_of()
         grids = np.meshgrid(*[GRID] * len(holes), indexing="ij")
         points = np.stack([t.ravel() for t in grids], axis=1) if len(holes) else np.empty((1, 0))
@@ -130,23 +122,17 @@ class MissingLaw:
             values = centre[hole] + scale[hole] * np.sinh(points[:, axis])
             table[:, place, self.columns[hole]] = values
             log_density += np.log(scale[hole] * np.cosh(points[:, axis]) * STEP)
-        log_density += _log_marginals(self.gaussian, table[:, :, self.part])
+        log_density += _log_marginals(self.likelihood, table)
         if self.errors is not None:
             log_density += _log_errors(self.X[there] - table, self.errors[there])
         total = float(logsumexp(log_density))
         density = np.exp(log_density - total).reshape([len(GRID)] * len(holes))
-        return _Cluster(total + self._log_of_rest(rows), holes, density)
-
-    def _log_of_rest(self, rows: tuple[int, ...]) -> float:
-        if self.rest is None:
-            return 0.0
-        family = family_of(self.likelihood)
-        return float(family.log_marginal(family.of(self.rest[list(rows)])))
+        return _Cluster(total, holes, density)
 
     def _grid_of(self) -> tuple[FloatArray, FloatArray]:
         """Return the centre and the scale of each entry's grid."""
-        place = [self.part.index(int(column)) for column in self.columns]
-        return self.gaussian.mean[place], np.sqrt(np.diag(self.gaussian.scale))[place]
+        scales = np.sqrt(np.diag(self.likelihood.scale))
+        return self.likelihood.mean[self.columns], scales[self.columns]
 
     def _places(self, t: FloatArray) -> FloatArray:
         centre, scale = self._grid_of()
@@ -156,23 +142,6 @@ class MissingLaw:
         zero = self.likelihood.drawn_entries(self.X, np.zeros(len(self.rows)))
         one = self.likelihood.drawn_entries(self.X, np.ones(len(self.rows)))
         return np.asarray((entries - zero) / (one - zero))
-
-
-def _drawing_part(likelihood: Any, X: FloatArray, column: int) -> tuple[Any, list[int]]:
-    """Return the likelihood, or the part of a product, that describes a column, and its columns."""
-    if not likelihood.reads_tables:
-        return likelihood, list(range(X.shape[1]))
-    for key, part in likelihood.parts.items():
-        labels = key if isinstance(key, tuple) else (key,)
-        columns = [likelihood.columns.index(label) for label in labels]
-        if column in columns:
-            return part, columns
-    raise ValueError(f"no part describes column {column}")
-
-
-def _error_covariances(likelihood: Any, X: FloatArray) -> FloatArray | None:
-    errors = getattr(likelihood, "errors", None)
-    return None if errors is None else error_covariances(errors, *X.shape)
 
 
 def _log_errors(away: FloatArray, errors: FloatArray) -> FloatArray:

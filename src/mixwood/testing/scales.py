@@ -38,13 +38,13 @@ class ScaleLaw:
 
     def __init__(self, likelihood: Any, X: Data) -> None:
         assert isinstance(X, np.ndarray)
-        if likelihood.base_size > 0 or likelihood.reads_tables or len(X) > MOST:
+        if likelihood.base_size > 0 or len(X) > MOST:
             raise ValueError(
-                "scales are integrated out for StudentT alone, its base measure fixed, and at most "
+                "scales are integrated out for StudentT with its base measure fixed, and at most "
                 f"{MOST} rows, got {len(X)} and {likelihood}"
             )
         self.likelihood, self.X = likelihood, X
-        self.rows = np.arange(len(X))
+        self.size = len(X)
         self._evidence: dict[tuple[int, ...], float] = {}
         self._distributions: dict[tuple[tuple[int, ...], int], FloatArray] = {}
 

@@ -91,7 +91,7 @@ class Family(ABC, Generic[S]):
 
     # --- rows with a latent part, which chains draw; here, they have none
 
-    #: how many latent numbers are appended to every row
+    #: how many numbers are appended to every row: latent ones, or what it comes with
     extra: int = 0
     #: whether all latent numbers are drawn at once, too, given atoms
     redraws_at_once: bool = False
@@ -99,19 +99,23 @@ class Family(ABC, Generic[S]):
     #: whether latent numbers are drawn one row at a time given atoms, rather than given statistics
     given_atoms: bool = False
 
-    def draw_atoms(self, stats: Sequence[S], stream: Stream) -> None:
-        """Draw the atoms that are given then."""
-
-    def log_known_given(self, atom: int, row: FloatArray) -> float:
-        """Return ``log P(what is known of the row | an atom)``, of those drawn."""
+    def draw_given(self, stat: S, stream: Stream) -> Any:
+        """Draw the atom of a cluster that is given then."""
         raise NotImplementedError
 
-    def completed_given(self, atom: int, row: FloatArray, stream: Stream) -> FloatArray:
-        """Return the row with its latent part drawn, given the rest of it and an atom."""
+    def log_known_given(self, atom: Any, stat: S, row: FloatArray) -> float:
+        """Return ``log P(what is known of the row | an atom)``; of a part without, `log_known`."""
         raise NotImplementedError
 
-    def with_latent(self, X: FloatArray) -> FloatArray:
-        """Return rows as the family has them: NaN for each latent number that is no entry."""
+    def completed_given(self, atom: Any, stat: S, row: FloatArray, stream: Stream) -> FloatArray:
+        """Return the row with its latent part drawn, given the rest of it and the same."""
+        raise NotImplementedError
+
+    def with_latent(self, X: FloatArray, rows: IntArray) -> FloatArray:  # noqa: ARG002
+        """Return rows as the family has them: NaN for each latent number that is no entry.
+
+        `rows` are their numbers in the table.
+        """
         return np.hstack([X, np.full((len(X), self.extra), np.nan)])
 
     def latent_places(self, given: FloatArray) -> tuple[IntArray, IntArray]:  # noqa: ARG002

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import log, pi
 from typing import NamedTuple
 
@@ -37,14 +36,14 @@ class NoisyGaussian(Gaussian):
         super().__init__(likelihood)
         self.width, own = len(likelihood.mean), likelihood.own_covariances
         self.factors = lower_factors(own(likelihood.errors, len(likelihood.errors)))
-        self.atoms: list[Atom] = []
+        self.extra = self.factors[0].size
 
     def own(self, rows: FloatArray) -> FloatArray:
         """Return the entries of rows that take part."""
         return self.kept_entries(rows[..., : self.width])
 
-    def with_latent(self, X: FloatArray) -> FloatArray:
-        return np.hstack([X, self.factors.reshape(len(X), -1)])
+    def with_latent(self, X: FloatArray, rows: IntArray) -> FloatArray:
+        return np.hstack([X, self.factors[rows].reshape(len(X), -1)])
 
     def error_factor(self, row: FloatArray) -> FloatArray:
         """Return F with F F' the covariance of a row's error."""
@@ -64,28 +63,32 @@ class NoisyGaussian(Gaussian):
         units = np.sqrt(np.diag(self.spread))
         return np.tile(self.mean, len(given)), np.tile(units, len(given))
 
-    def draw_atoms(self, stats: Sequence[Moments], stream: Stream) -> None:
-        """Draw a mean and a covariance for every cluster."""
-        self.atoms = []
-        for stat in stats:
-            M, mean = self.draw_normal(stat.n, stat, stream)
-            factor = np.linalg.inv(M)
-            self.atoms.append(Atom(mean, np.asarray(factor @ factor.T), np.asarray(factor)))
+    def draw_given(self, stat: Moments, stream: Stream) -> Atom:
+        """Draw a mean and a covariance."""
+        M, mean = self.draw_normal(stat.n, stat, stream)
+        factor = np.linalg.inv(M)
+        return Atom(mean, np.asarray(factor @ factor.T), np.asarray(factor))
 
-    def log_known_given(self, atom: int, row: FloatArray) -> float:
+    def log_known_given(self, atom: Atom, stat: Moments, row: FloatArray) -> float:  # noqa: ARG002
         """Return ``log N(x; mean, Sigma + E)``."""
-        chosen, F = self.atoms[atom], self.error_factor(row)
-        total, away = chosen.covariance + F @ F.T, self.own(row) - chosen.mean
+        F = self.error_factor(row)
+        total, away = atom.covariance + F @ F.T, self.own(row) - atom.mean
         squared = float(away @ np.linalg.solve(total, away))
         log_determinant = float(np.linalg.slogdet(total)[1])
         return -(len(away) * log(2 * pi) + log_determinant + squared) / 2
 
-    def completed_given(self, atom: int, row: FloatArray, stream: Stream) -> FloatArray:
+    def completed_given(
+        self,
+        atom: Atom,
+        stat: Moments,  # noqa: ARG002
+        row: FloatArray,
+        stream: Stream,
+    ) -> FloatArray:
         """Draw ``y = y' + Sigma (Sigma + E)^-1 (x - y' - e')``, ``y'`` a row, ``e'`` an error."""
-        chosen, F, d = self.atoms[atom], self.error_factor(row), len(self.mean)
-        drawn = chosen.mean + chosen.factor @ np.array([stream.normal() for _ in range(d)])
+        F, d = self.error_factor(row), len(self.mean)
+        drawn = atom.mean + atom.factor @ np.array([stream.normal() for _ in range(d)])
         rest = self.own(row) - drawn - F @ np.array([stream.normal() for _ in range(d)])
-        gain = chosen.covariance @ np.linalg.solve(chosen.covariance + F @ F.T, rest)
+        gain = atom.covariance @ np.linalg.solve(atom.covariance + F @ F.T, rest)
         return self._with_entries(row, np.arange(d), drawn + gain)
 
 

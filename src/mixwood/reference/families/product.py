@@ -39,6 +39,7 @@ class Product(Family[tuple[Any, ...]]):
             self.parts.append(family)
             self.columns.append([*own, *added])
         self.redraws_at_once = any(part.redraws_at_once for part in self.parts)
+        self.given_atoms = any(part.given_atoms for part in self.parts)
         self.base = np.concatenate([part.base for part in self.parts])
 
     def set_base(self, base: FloatArray) -> None:
@@ -77,6 +78,13 @@ class Product(Family[tuple[Any, ...]]):
     def merge(self, a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
         own = zip(self.parts, a, b, strict=True)
         return tuple(part.merge(mine, theirs) for part, mine, theirs in own)
+
+    def with_latent(self, X: FloatArray, rows: IntArray) -> FloatArray:
+        whole = super().with_latent(X, rows)
+        for part, own, present in self._present(whole):
+            given = X[present][:, own[: len(own) - part.extra]]
+            whole[present[:, None], own] = part.with_latent(given, rows[present])
+        return whole
 
     def lacks(self, row: FloatArray) -> bool:
         own = zip(self.parts, self.entries(row), strict=True)
@@ -137,6 +145,33 @@ class Product(Family[tuple[Any, ...]]):
         own = zip(self.parts, stat, self.columns, self.entries(row), strict=True)
         for part, s, columns, x in own:
             if x is not None and part.lacks(x):
+                whole[columns] = part.completed(s, x, stream)
+        return whole
+
+    def draw_given(self, stat: tuple[Any, ...], stream: Stream) -> tuple[Any, ...]:
+        """Draw the atoms of those parts that are given them."""
+        own = zip(self.parts, stat, strict=True)
+        return tuple(part.draw_given(s, stream) if part.given_atoms else None for part, s in own)
+
+    def log_known_given(
+        self, atom: tuple[Any, ...], stat: tuple[Any, ...], row: FloatArray
+    ) -> float:
+        own = zip(self.parts, atom, stat, self.entries(row), strict=True)
+        return sum(
+            part.log_known_given(a, s, x) if part.given_atoms else part.log_known(s, x)
+            for part, a, s, x in own
+            if x is not None
+        )
+
+    def completed_given(
+        self, atom: tuple[Any, ...], stat: tuple[Any, ...], row: FloatArray, stream: Stream
+    ) -> FloatArray:
+        whole = row.copy()
+        own = zip(self.parts, atom, stat, self.columns, self.entries(row), strict=True)
+        for part, a, s, columns, x in own:
+            if x is not None and part.given_atoms:
+                whole[columns] = part.completed_given(a, s, x, stream)
+            elif x is not None and part.lacks(x):
                 whole[columns] = part.completed(s, x, stream)
         return whole
 
