@@ -116,7 +116,7 @@ def test_random_states():
 @pytest.mark.parametrize(("given", "error"), [("x", TypeError), (1.5, TypeError), (-1, ValueError)])
 @pytest.mark.parametrize("fit", ["fit", "partial_fit"])
 def test_wrong_random_states_are_called_so(given, error, fit):
-    with pytest.raises(error, match="^random_state must be"):
+    with pytest.raises(error, match=r"^random_state must be"):
         getattr(short(random_state=given), fit)([[0.0], [1.0]])
 
 

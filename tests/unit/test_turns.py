@@ -1,4 +1,4 @@
-"""Which of the long runs are made this time: all pairs of what they try, and in turn all triples."""
+"""Which of the long runs are made this time: all pairs of what they try; in turn all triples."""
 
 from __future__ import annotations
 

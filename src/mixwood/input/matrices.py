@@ -279,8 +279,8 @@ def _why_no_number(text: str) -> str:
             "(pandas.read_csv(..., decimal=',')), or let mw.choose(table) read such numbers"
         )
     return (
-        "it is not a number; leave columns of text out, or have a likelihood found for each column: "
-        "mw.choose(table), or mixwood fit without --likelihood"
+        "it is not a number; leave columns of text out, or have a likelihood found for each "
+        "column: mw.choose(table), or mixwood fit without --likelihood"
     )
 
 
