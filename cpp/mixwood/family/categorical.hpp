@@ -99,7 +99,9 @@ class Categorical {
   }
   int statistic_size() const { return offsets_.back(); }
   // All entries of a statistic are exact whole numbers.
+  static constexpr bool is_whole = true;
   bool is_count(int) const { return true; }
+  int row_entries() const { return d_; }
   int offset(int column) const { return offsets_[column]; }
   double pseudo_count(int place) const { return pseudo_counts_[place]; }
   double column_sum(int column) const { return column_sums_[column]; }
@@ -132,6 +134,48 @@ class Categorical {
       if (count > 0) total += log_gamma(column_sums_[j]) - log_gamma(column_sums_[j] + count);
     }
     return total;
+  }
+
+  // --- What comparing a few rows with a statistic takes besides it: N of every column, and the log
+  // marginal. By the chain rule each entry then is a factor, (a_l + N_l)/(A + N), however many
+  // categories there are.
+  int factor_size() const { return d_ + 1; }
+  static constexpr int factor_rows() { return 64; }
+  int factor_scratch() const { return statistic_size() + d_; }  // counts of the rows before
+  void make_factor(const double* s, double* factor) const {
+    for (int j = 0; j < d_; ++j)
+      factor[j] = std::accumulate(s + offsets_[j], s + offsets_[j + 1], 0.0);
+    factor[d_] = log_marginal(s);
+  }
+  void update_factor(const double* s, double* factor, std::span<const int> rows,
+                     double* scratch) const {
+    factor[d_] = log_marginal_with(s, factor, rows, scratch);
+    for (const int i : rows)
+      for (int j = 0; j < d_; ++j) factor[j] += place(i, j) < statistic_size() ? 1 : 0;
+  }
+  double log_marginal_with(const double* s, const double* factor, std::span<const int> rows,
+                           double* scratch) const {
+    double* columns = scratch + statistic_size();
+    double total = factor[d_];
+    double product = 1;
+    for (const int i : rows)
+      for (int j = 0; j < d_; ++j) {
+        const int l = place(i, j);
+        if (l == statistic_size()) continue;
+        product *=
+            (pseudo_counts_[l] + s[l] + scratch[l]) / (column_sums_[j] + factor[j] + columns[j]);
+        if (rows.size() > 1) {
+          ++scratch[l];
+          ++columns[j];
+        }
+        if (product > 1e-200) continue;
+        total += std::log(product);
+        product = 1;
+      }
+    if (rows.size() > 1)
+      for (const int i : rows)
+        for (int j = 0; j < d_; ++j) scratch[place(i, j)] = columns[j] = 0;
+    return total + std::log(product);
   }
 
  private:

@@ -59,7 +59,9 @@ class CountTable {
   void removed(int root) {
     if (!is_kept()) return;
     const int slot = slot_of_[root];
-    clusters_->clear(slot);
+    // To clear the slot would take a look at every word.
+    forest_.load(root, other_);
+    clusters_->subtract(slot, {nullptr, counts_of(other_)});
     free_.push_back(slot);
     slots_.erase(std::find(slots_.begin(), slots_.end(), slot));
     seen_ = forest_.version();
