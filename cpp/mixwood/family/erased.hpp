@@ -137,6 +137,11 @@ class ErasedFamily {
     return 0;
   }
 
+  // Where statistics are kept shorter than those of the same kind over other rows: the size of
+  // these, and one of them made short, in which rows of this family are scored as they would be.
+  virtual int outer_size() const { return statistic_size_; }
+  virtual void condense(const double*, double*) const {}
+
   // From now on rows may count as parts of one, so that a size of 1 may be that of several.
   virtual void allow_parts() {}
 

@@ -167,6 +167,13 @@ class ErasedOf final : public ErasedFamily {
     if constexpr (requires { F::is_whole; }) return F::is_whole;
     return is_sparse();
   }
+  int outer_size() const override {
+    if constexpr (requires { family_->outer_size(); }) return family_->outer_size();
+    return statistic_size();
+  }
+  void condense(const double* outer, double* s) const override {
+    if constexpr (requires { family_->condense(outer, s); }) family_->condense(outer, s);
+  }
   int row_entries() const override {
     if constexpr (requires { family_->row_entries(); }) return family_->row_entries();
     return statistic_size();
