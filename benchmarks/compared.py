@@ -13,7 +13,7 @@ draws. Records go to benchmarks/results/compared.jsonl.
 - `defaults NAME`: `sample` with nothing chosen, ten draws after ten of warm-up, one chain.
 - `levels L`: a table of five columns with L categories each, start and twenty iterations.
 - `ibhc nips`: a tree of the NIPS corpus; needs MIXWOOD_DATA.
-- `nips SEED`: the same corpus until `Tree` reaches the log joint of the publication, start included.
+- `nips SEED`: the same until `Tree` reaches the log joint of the publication, start included.
 - `text`: 20,820 documents of 6,843 words, about 60 subjects, start and ten iterations.
 - `topics`: the same where every document has a mixture of 50 subjects of its own.
 """

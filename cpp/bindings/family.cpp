@@ -83,8 +83,8 @@ Result<double> log_predictive_table(const AnyFamily& family, const Statistics& s
     nb::gil_scoped_release released;
     Interrupt::of_thread().tick(0);
     if (!table.empty())
-      predictive_table(family.erased(), given, static_cast<int>(first),
-                       static_cast<int>(end), table.data());
+      predictive_table(family.erased(), given, static_cast<int>(first), static_cast<int>(end),
+                       table.data());
   }
   return to_numpy(std::move(table), {rows, count});
 }

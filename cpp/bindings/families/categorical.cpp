@@ -37,8 +37,7 @@ void bind_categorical(nb::module_& m) {
                                   for_these_rows);
       },
       nb::arg("codes"), nb::arg("offsets"), nb::arg("pseudo_counts"),
-      nb::arg("law").none() = nb::none(), nb::arg("for_these_rows") = false,
-      nb::keep_alive<0, 1>(),
+      nb::arg("law").none() = nb::none(), nb::arg("for_these_rows") = false, nb::keep_alive<0, 1>(),
       "Independent categorical columns under Dirichlet priors; negative codes are missing. "
       "for_these_rows: categories that no row has may be kept as one.");
 }

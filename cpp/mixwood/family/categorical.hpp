@@ -7,8 +7,8 @@
 // Statistic: the counts N_l of all columns, one after the other. A learned base measure is ln beta
 // of every column, all of whose pseudo-counts are beta.
 //
-// Categories that no row has never count, and may be most of many: all of a column's can be one, the
-// rest, whose pseudo-count is the sum of theirs. Nothing else changes, since a Dirichlet
+// Categories that no row has never count, and may be most of many: all of a column's can be one,
+// the rest, whose pseudo-count is the sum of theirs. Nothing else changes, since a Dirichlet
 // distribution with some of its categories put together is one.
 #pragma once
 
@@ -158,27 +158,23 @@ class Categorical {
     return total;
   }
 
-  // --- What comparing a few rows with a statistic takes besides it: N of every column, and the log
-  // marginal. By the chain rule each entry then is a factor, (a_l + N_l)/(A + N), however many
-  // categories there are.
-  int factor_size() const { return d_ + 1; }
+  // --- What comparing a few rows with a statistic takes besides it: N of every column. By the
+  // chain rule each entry then is a factor, (a_l + N_l)/(A + N), however many categories there are.
+  int factor_size() const { return d_; }
   static constexpr int factor_rows() { return 64; }
   int factor_scratch() const { return statistic_size() + d_; }  // counts of the rows before
   void make_factor(const double* s, double* factor) const {
     for (int j = 0; j < d_; ++j)
       factor[j] = std::accumulate(s + offsets_[j], s + offsets_[j + 1], 0.0);
-    factor[d_] = log_marginal(s);
   }
-  void update_factor(const double* s, double* factor, std::span<const int> rows,
-                     double* scratch) const {
-    factor[d_] = log_marginal_with(s, factor, rows, scratch);
+  void update_factor(const double*, double* factor, std::span<const int> rows, double*) const {
     for (const int i : rows)
       for (int j = 0; j < d_; ++j) factor[j] += place(i, j) < statistic_size() ? 1 : 0;
   }
-  double log_marginal_with(const double* s, const double* factor, std::span<const int> rows,
-                           double* scratch) const {
+  double log_marginal_with(const double* s, double log_marginal, const double* factor,
+                           std::span<const int> rows, double* scratch) const {
     double* columns = scratch + statistic_size();
-    double total = factor[d_];
+    double total = log_marginal;
     double product = 1;
     for (const int i : rows)
       for (int j = 0; j < d_; ++j) {

@@ -131,8 +131,8 @@ class ErasedFamily {
   virtual void make_factor(const double*, double*) const {}
   // These rows come to the statistic, which is still without them.
   virtual void update_factor(const double*, double*, std::span<const int>, double*) const {}
-  // The log marginal of the rows of s, whose factor is given, and these.
-  virtual double log_marginal_with(const double*, const double*, std::span<const int>,
+  // The log marginal of the rows of s, whose own and whose factor are given, and these.
+  virtual double log_marginal_with(const double*, double, const double*, std::span<const int>,
                                    double*) const {
     return 0;
   }

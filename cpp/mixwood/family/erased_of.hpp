@@ -229,9 +229,10 @@ class ErasedOf final : public ErasedFamily {
                      double* scratch) const override {
     if constexpr (FactoredFamily<F>) family_->update_factor(s, factor, rows, scratch);
   }
-  double log_marginal_with(const double* s, const double* factor, std::span<const int> rows,
-                           double* scratch) const override {
-    if constexpr (FactoredFamily<F>) return family_->log_marginal_with(s, factor, rows, scratch);
+  double log_marginal_with(const double* s, double log_marginal, const double* factor,
+                           std::span<const int> rows, double* scratch) const override {
+    if constexpr (FactoredFamily<F>)
+      return family_->log_marginal_with(s, log_marginal, factor, rows, scratch);
     return 0;
   }
 

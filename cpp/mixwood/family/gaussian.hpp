@@ -277,7 +277,7 @@ class Gaussian {
                      double* scratch) const {
     update_factor(s, factor, rows, nullptr, scratch);
   }
-  double log_marginal_with(const double* s, const double* factor, std::span<const int> rows,
+  double log_marginal_with(const double* s, double, const double* factor, std::span<const int> rows,
                            double* scratch) const {
     return log_marginal(s[0] + static_cast<double>(rows.size()),
                         log_determinant_with(s, factor, rows, nullptr, scratch));

@@ -181,7 +181,7 @@ class StudentT {
                      double* scratch) const {
     normal_.update_factor(s + moments_at, factor, rows, scales_.data(), scratch);
   }
-  double log_marginal_with(const double* s, const double* factor, std::span<const int> rows,
+  double log_marginal_with(const double* s, double, const double* factor, std::span<const int> rows,
                            double* scratch) const {
     double log_scales = s[1], total = s[moments_at];
     for (const int i : rows) {

@@ -34,9 +34,12 @@ class NodeFactors {
     places_.clear();
     kept_.clear();
     own_row_ = Arena::none;
+    is_wide_ = !family.is_sparse() && family.statistic_size() >= wide;
+    if (!pays() && !is_wide_) return;
+    own_statistic_.assign(static_cast<std::size_t>(family.statistic_size()), 0.0);
+    spare_ = own_statistic_;
     if (!pays()) return;
     scratch_.assign(static_cast<std::size_t>(family.factor_scratch()), 0.0);
-    own_statistic_.assign(static_cast<std::size_t>(family.statistic_size()), 0.0);
     of_nothing_.resize(size_);
     family.make_factor(own_statistic_.data(), of_nothing_.data());
   }
@@ -50,18 +53,26 @@ class NodeFactors {
 
   // The same as the forest's, up to rounding.
   double log_marginal_of_union(int node, const Item& item) {
-    if (!pays()) return forest_.log_marginal_of_union(node, item);
     const int row = forest_.nodes().row[node];
+    if (!pays() && (row < 0 || !is_wide_)) return forest_.log_marginal_of_union(node, item);
+    if (!pays()) {
+      // The statistic of the item, which is there, instead of that of each row that it meets.
+      if (item.row >= 0) own(item.row);
+      return family_->log_marginal_with(
+          item.row >= 0 ? own_statistic_.data() : item.statistic.values.data(), row, spare_.data());
+    }
+    const std::vector<double>& log_marginal = forest_.nodes().log_marginal;
     if (!item.few.empty() && row < 0)
-      return family_->log_marginal_with(forest_.statistic(node), of(node), item.few,
-                                        scratch_.data());
+      return family_->log_marginal_with(forest_.statistic(node), log_marginal[node], of(node),
+                                        item.few, scratch_.data());
     if (row < 0) return forest_.log_marginal_of_union(node, item);
     const std::span<const int> rows(&row, 1);
     if (item.row < 0)
-      return family_->log_marginal_with(forest_.statistic(item.node), of(item.node), rows,
-                                        scratch_.data());
+      return family_->log_marginal_with(forest_.statistic(item.node), log_marginal[item.node],
+                                        of(item.node), rows, scratch_.data());
     own(item.row);
-    return family_->log_marginal_with(own_statistic_.data(), own_.data(), rows, scratch_.data());
+    return family_->log_marginal_with(own_statistic_.data(), log_marginal[item.node], own_.data(),
+                                      rows, scratch_.data());
   }
   // ... with any rows that have this statistic, log marginal and factor.
   double log_marginal_of_union(const double* s, double log_marginal, Factor& factor,
@@ -71,7 +82,7 @@ class NodeFactors {
       factor.resize(size_);
       family_->make_factor(s, factor.data());
     }
-    return family_->log_marginal_with(s, factor.data(), item.few, scratch_.data());
+    return family_->log_marginal_with(s, log_marginal, factor.data(), item.few, scratch_.data());
   }
 
   // The item is about to come to a node, or to a statistic.
@@ -91,6 +102,7 @@ class NodeFactors {
   }
 
  private:
+  static constexpr int wide = 32;  // numbers of a statistic that takes time to make
   static constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
   bool has(int node) const {
@@ -117,8 +129,9 @@ class NodeFactors {
     else
       std::fill(own_statistic_.begin(), own_statistic_.end(), 0.0);
     own_ = of_nothing_;
-    family_->update_factor(own_statistic_.data(), own_.data(), std::span<const int>(&row, 1),
-                           scratch_.data());
+    if (pays())
+      family_->update_factor(own_statistic_.data(), own_.data(), std::span<const int>(&row, 1),
+                             scratch_.data());
     family_->observe(own_statistic_.data(), row);
     own_row_ = row;
   }
@@ -145,7 +158,8 @@ class NodeFactors {
   std::vector<int> kept_;   // the node of a place
   std::vector<double> places_, scratch_;
   Factor of_nothing_, own_;  // of no rows, and of a single one
-  std::vector<double> own_statistic_;
+  std::vector<double> own_statistic_, spare_;
+  bool is_wide_ = false;
   int own_row_ = Arena::none;
 };
 
