@@ -13,6 +13,7 @@ draws. Records go to benchmarks/results/compared.jsonl.
 - `defaults NAME`: `sample` with nothing chosen, ten draws after ten of warm-up, one chain.
 - `levels L`: a table of five columns with L categories each, start and twenty iterations.
 - `ibhc nips`: a tree of the NIPS corpus; needs MIXWOOD_DATA.
+- `nips SEED`: the same until `Tree` reaches the log joint of the publication, start included.
 - `text`: 20,820 documents of 6,843 words, about 60 subjects, start and ten iterations.
 - `topics`: the same where every document has a mixture of 50 subjects of its own.
 """
@@ -37,6 +38,9 @@ import os, sys, time, warnings
 import numpy as np
 from scipy.sparse import csr_array
 import mixwood as mw
+from mixwood.core import bind_family
+from mixwood.experiments.protocol import TimedChain
+from mixwood.sampling.initial_partition import initial_labels
 
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
@@ -44,16 +48,24 @@ rng = np.random.default_rng(0)
 def groups(n, d, k=10):
     return rng.normal(size=(k, d))[rng.integers(k, size=n)] + rng.normal(size=(n, d))
 
-def rows(family, n, d, k=10):
-    z = rng.integers(k, size=n)
+KINDS = ["Gaussian", "DiagonalGaussian", "Poisson", "Bernoulli"] * 2
+
+def rows(family, n, d, k=10, z=None):
+    alone = z is None
+    z = rng.integers(k, size=n) if alone else z
+    if family == "Product":
+        return np.hstack([rows(kind, n, d // len(KINDS), k, z) for kind in KINDS]).astype(float)
     if family == "Poisson":
         return rng.poisson(rng.gamma(2.0, 2.0, size=(k, d))[z])
+    if family == "NegativeBinomial":
+        means = rng.gamma(2.0, 4.0, size=(k, d))[z]
+        return rng.negative_binomial(3.0, 3 / (3 + means))
     if family == "Bernoulli":
         return (rng.random((n, d)) < rng.beta(0.5, 0.5, size=(k, d))[z]).astype(float)
     if family == "Categorical":
         chances = rng.dirichlet(np.ones(4), size=(k, d)).cumsum(axis=-1)[z]
         return (rng.random((n, d, 1)) > chances).sum(axis=-1).clip(0, 3)
-    return groups(n, d, k)
+    return groups(n, d, k) if alone else rng.normal(size=(k, d))[z] + rng.normal(size=(n, d))
 
 def documents(n, words, subjects=60, mixed=False):
     common = 1 / np.arange(1, words + 1) ** 0.9
@@ -74,9 +86,28 @@ def documents(n, words, subjects=60, mixed=False):
     X.sum_duplicates()
     return X
 
-def model(family):
+def likelihood(family, d):
+    if family == "Product":
+        each = d // len(KINDS)
+        columns = [tuple(range(p * each, (p + 1) * each)) for p in range(len(KINDS))]
+        return mw.Product({c: likelihood(f, each) for c, f in zip(columns, KINDS)})
     fixed = {"scale": "data"} if family.endswith("Gaussian") else {}
-    return mw.Mixture(getattr(mw, family)(**fixed), mw.NGGP(1.0, 0.5))
+    return getattr(mw, family)(**fixed)
+
+def model(family, d=2):
+    return mw.Mixture(likelihood(family, d), mw.NGGP(1.0, 0.5))
+
+def until_paper(X, given, seed):
+    data = given.likelihood.check(X)
+    explicit = mw.Mixture(given.likelihood.resolve(data), given.prior)
+    sampler = mw.Tree()
+    own = np.random.SeedSequence(seed)
+    family = bind_family(explicit, data, sampler)
+    labels = initial_labels("ibhc", explicit, family, data.shape[0], own, sampler.start_leaves)
+    chain = TimedChain(explicit, data, labels, sampler, seed, family)
+    while chain.log_joint[-1] < -4_243_009 and chain.seconds < 60:
+        chain.iterate()
+    return chain.log_joint[-1], chain.chain.n_clusters
 
 def run(X, some, warmup=10, draws=10):
     post = mw.sample(some, X, draws=draws, warmup=warmup, chains=1, seed=1, progress=False)
@@ -90,7 +121,7 @@ if kind == "ibhc":
         X = mw.datasets.nips(os.environ["MIXWOOD_DATA"] + "/nips")[0]
         given = mw.Mixture(mw.Multinomial(beta=0.1), mw.NGGP(1.0, 0.5))
     else:
-        X, given = rows(rest[0], 5000, int(rest[1])), model(rest[0])
+        X, given = rows(rest[0], 5000, int(rest[1])), model(rest[0], int(rest[1]))
     began = time.process_time()
     tree = mw.ibhc(given, X, seed=1)
     found = float(tree.log_evidence_bound), float(tree.n_clusters)
@@ -98,6 +129,10 @@ elif kind == "defaults":
     X = {"toy": lambda: mw.datasets.toy()[0], "sixteen": lambda: groups(1000, 16, 4)}[rest[0]]()
     began = time.process_time()
     found = run(X, mw.Mixture())
+elif kind == "nips":
+    X = mw.datasets.nips(os.environ["MIXWOOD_DATA"] + "/nips")[0]
+    began = time.process_time()
+    found = until_paper(X, mw.Mixture(mw.Multinomial(beta=0.1), mw.NGGP(1.0, 0.5)), int(rest[0]))
 elif kind == "levels":
     levels = int(rest[0])
     z = rng.integers(5, size=1000)
@@ -115,13 +150,14 @@ print(time.process_time() - began, *found)
 CASES = (
     *(
         f"ibhc {family} {d}"
-        for family in ("Gaussian", "DiagonalGaussian", "SphericalGaussian")
+        for family in ("Gaussian", "DiagonalGaussian", "SphericalGaussian", "StudentT")
         for d in (2, 20, 100)
     ),
-    *("ibhc Categorical 50", "ibhc Poisson 50", "ibhc Bernoulli 200"),
+    *("ibhc Categorical 50", "ibhc Poisson 50", "ibhc NegativeBinomial 50"),
+    *("ibhc Bernoulli 200", "ibhc Product 40"),
     *("defaults toy", "defaults sixteen"),
-    *("levels 100", "levels 1000", "levels 10000"),
-    *("ibhc nips", "text", "topics"),
+    *("levels 100", "levels 1000", "levels 10000", "levels 100000"),
+    *("ibhc nips", "nips 0", "nips 1", "nips 2", "text", "topics"),
 )
 
 

@@ -64,8 +64,18 @@ Result<double> statistics_by_label(const AnyFamily& family, const Labels& labels
 Result<double> log_predictive_table(const AnyFamily& family, const Statistics& statistics,
                                     std::int64_t first, std::int64_t end) {
   const std::size_t count = statistics.shape(0);
-  require(statistics.shape(1) == static_cast<std::size_t>(family.statistic_size()),
+  const auto size = static_cast<std::size_t>(family.statistic_size());
+  const auto outer = static_cast<std::size_t>(family.erased().outer_size());
+  require(statistics.shape(1) == size || statistics.shape(1) == outer,
           "statistics must have the family's statistic_size columns");
+  std::span<const double> given = as_span(statistics);
+  std::vector<double> condensed;
+  if (statistics.shape(1) != size) {
+    condensed.resize(count * size);
+    for (std::size_t k = 0; k < count; ++k)
+      family.erased().condense(given.data() + k * outer, condensed.data() + k * size);
+    given = condensed;
+  }
   require(first >= 0 && first <= end && end <= family.n_rows(), "rows must lie within the family");
   const auto rows = static_cast<std::size_t>(end - first);
   std::vector<double> table(rows * count);
@@ -73,8 +83,8 @@ Result<double> log_predictive_table(const AnyFamily& family, const Statistics& s
     nb::gil_scoped_release released;
     Interrupt::of_thread().tick(0);
     if (!table.empty())
-      predictive_table(family.erased(), as_span(statistics), static_cast<int>(first),
-                       static_cast<int>(end), table.data());
+      predictive_table(family.erased(), given, static_cast<int>(first), static_cast<int>(end),
+                       table.data());
   }
   return to_numpy(std::move(table), {rows, count});
 }

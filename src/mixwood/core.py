@@ -107,7 +107,11 @@ def bind_family(
         If the chains' `sampler` is given and cannot work with the likelihood, or with missing
         entries or scales of rows that are drawn.
     """
-    family = X.bind() if isinstance(X, WeightedLeaves) else model.likelihood.bind(X)
+    if isinstance(X, WeightedLeaves):
+        family = X.bind()
+    else:
+        bind = model.likelihood.bind if sampler is None else model.likelihood.bind_for_chains
+        family = bind(X)
     if isinstance(X, WeightedLeaves) and sampler is not None and not sampler.takes_leaves:
         raise TypeError(
             "sampler must be mw.Tree() or mw.Gibbs() for weighted leaves, weights= and known=, "

@@ -29,15 +29,17 @@ void bind_categorical(nb::module_& m) {
   m.def(
       "categorical",
       [](Input<std::int32_t, 2> codes, Input<std::int32_t, 1> offsets,
-         Input<double, 1> pseudo_counts, const std::optional<Law>& law) {
+         Input<double, 1> pseudo_counts, const std::optional<Law>& law, bool for_these_rows) {
         check_codes(codes, as_span(offsets), pseudo_counts.size());
         return bound<Categorical>(as_span(codes), static_cast<int>(codes.shape(0)),
                                   static_cast<int>(codes.shape(1)), as_span(offsets),
-                                  as_span(pseudo_counts), law ? hyperprior(*law) : Hyperprior{});
+                                  as_span(pseudo_counts), law ? hyperprior(*law) : Hyperprior{},
+                                  for_these_rows);
       },
       nb::arg("codes"), nb::arg("offsets"), nb::arg("pseudo_counts"),
-      nb::arg("law").none() = nb::none(), nb::keep_alive<0, 1>(),
-      "Independent categorical columns under Dirichlet priors; negative codes are missing.");
+      nb::arg("law").none() = nb::none(), nb::arg("for_these_rows") = false, nb::keep_alive<0, 1>(),
+      "Independent categorical columns under Dirichlet priors; negative codes are missing. "
+      "for_these_rows: categories that no row has may be kept as one.");
 }
 
 }  // namespace mixwood::bindings

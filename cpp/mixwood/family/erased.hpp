@@ -101,6 +101,10 @@ class ErasedFamily {
   int n_rows() const { return n_rows_; }
   int statistic_size() const { return statistic_size_; }
   virtual bool is_count(int entry) const = 0;
+  // Whether all entries are exact whole numbers, so that forgetting takes back observing.
+  virtual bool is_whole() const { return is_sparse_; }
+  // How many entries of a statistic a row changes, about.
+  virtual int row_entries() const { return statistic_size_; }
   virtual void observe(double* s, int row) const = 0;
   virtual void forget(double* s, int row) const = 0;
   virtual void merge(double* s, const double* t) const = 0;
@@ -116,6 +120,27 @@ class ErasedFamily {
                                                        const double* t, double* spare) const {
     return {log_marginal_with(first, t, spare), log_marginal_with(second, t, spare)};
   }
+
+  // Where it takes much less time to compare a few rows with a statistic if something made of that
+  // is at hand (a matrix factored): how many numbers that is, for at most how many rows, and how
+  // much room comparing takes, of zeros at first and then as it was left. 0 for most kinds, of
+  // which nobody asks the rest.
+  virtual int factor_size() const { return 0; }
+  virtual int factor_rows() const { return 0; }
+  virtual int factor_scratch() const { return 0; }
+  virtual void make_factor(const double*, double*) const {}
+  // These rows come to the statistic, which is still without them.
+  virtual void update_factor(const double*, double*, std::span<const int>, double*) const {}
+  // The log marginal of the rows of s, whose own and whose factor are given, and these.
+  virtual double log_marginal_with(const double*, double, const double*, std::span<const int>,
+                                   double*) const {
+    return 0;
+  }
+
+  // Where statistics are kept shorter than those of the same kind over other rows: the size of
+  // these, and one of them made short, in which rows of this family are scored as they would be.
+  virtual int outer_size() const { return statistic_size_; }
+  virtual void condense(const double*, double*) const {}
 
   // From now on rows may count as parts of one, so that a size of 1 may be that of several.
   virtual void allow_parts() {}

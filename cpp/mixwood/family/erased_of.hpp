@@ -97,6 +97,14 @@ class ErasedLatentsOf final : public ErasedLatents {
   typename F::Latents latents_;
 };
 
+// See ErasedFamily::factor_size.
+template <class F>
+concept FactoredFamily =
+    requires(const F& f, const double* s, double* factor, std::span<const int> rows) {
+      { f.factor_size() } -> std::same_as<int>;
+      f.update_factor(s, factor, rows, factor);
+    };
+
 template <Family F>
 class ErasedOf final : public ErasedFamily {
  public:
@@ -155,6 +163,21 @@ class ErasedOf final : public ErasedFamily {
     if constexpr (requires { family_->is_count(entry); }) return family_->is_count(entry);
     return false;
   }
+  bool is_whole() const override {
+    if constexpr (requires { F::is_whole; }) return F::is_whole;
+    return is_sparse();
+  }
+  int outer_size() const override {
+    if constexpr (requires { family_->outer_size(); }) return family_->outer_size();
+    return statistic_size();
+  }
+  void condense(const double* outer, double* s) const override {
+    if constexpr (requires { family_->condense(outer, s); }) family_->condense(outer, s);
+  }
+  int row_entries() const override {
+    if constexpr (requires { family_->row_entries(); }) return family_->row_entries();
+    return statistic_size();
+  }
   void allow_parts() override {
     if constexpr (requires { family_->allow_parts(); }) family_->allow_parts();
   }
@@ -185,6 +208,32 @@ class ErasedOf final : public ErasedFamily {
       return family_->log_marginals_with(first, second, t);
     else
       return ErasedFamily::log_marginals_with(first, second, t, spare);
+  }
+
+  int factor_size() const override {
+    if constexpr (FactoredFamily<F>) return is_weighted() ? 0 : family_->factor_size();
+    return 0;
+  }
+  int factor_rows() const override {
+    if constexpr (FactoredFamily<F>) return family_->factor_rows();
+    return 0;
+  }
+  int factor_scratch() const override {
+    if constexpr (FactoredFamily<F>) return family_->factor_scratch();
+    return 0;
+  }
+  void make_factor(const double* s, double* factor) const override {
+    if constexpr (FactoredFamily<F>) family_->make_factor(s, factor);
+  }
+  void update_factor(const double* s, double* factor, std::span<const int> rows,
+                     double* scratch) const override {
+    if constexpr (FactoredFamily<F>) family_->update_factor(s, factor, rows, scratch);
+  }
+  double log_marginal_with(const double* s, double log_marginal, const double* factor,
+                           std::span<const int> rows, double* scratch) const override {
+    if constexpr (FactoredFamily<F>)
+      return family_->log_marginal_with(s, log_marginal, factor, rows, scratch);
+    return 0;
   }
 
   CountBlock block_of_row(int row) const override {

@@ -213,13 +213,86 @@ class Gaussian {
         factor[j * d_ + i] = psi_[j * d_ + i] + *scatter++ + weight * s[1 + i] * s[1 + j];
     }
     // Psi_n is Psi and more, so its pivots are at least those of Psi.
-    const double log_determinant = cholesky_factor(d_, factor, pivots_.data());
+    const double log_determinant = d_ >= many_columns
+                                       ? kernels().cholesky(d_, factor, pivots_.data())
+                                       : cholesky_factor(d_, factor, pivots_.data());
     if (!std::isfinite(log_determinant))
       throw std::runtime_error("a cluster's scale matrix is not finite; rescale X");
     return log_determinant;
   }
 
+  // --- A statistic's factor, kept while single rows are compared with it again and again: that of
+  // Psi_n, and then log|Psi_n|. None of few columns, where it gains nothing.
+  int factor_size() const { return d_ >= many_columns ? d_ * d_ + 1 : 0; }
+  // So many rows at once are worth it.
+  int factor_rows() const { return std::clamp(d_ / 6, 1, block_rows); }
+  int factor_scratch() const { return (2 * d_ + block_rows) * block_rows + 2 * d_ + block_rows; }
+  void make_factor(const double* s, double* factor) const {
+    factor[d_ * d_] = posterior_factor(s, factor);
+  }
+  // The rows come to what has this weight and this mean; `weights` are theirs, null for 1.
+  void update_factor(const double* s, double* factor, std::span<const int> rows,
+                     const double* weights, double* scratch) const {
+    double* x = scratch;
+    double* mean = x + d_;
+    double kappa = posterior_mean(s, mean);
+    for (const int row_of_x : rows) {
+      const double* entries = row(row_of_x);
+      const double weight = weights != nullptr ? weights[row_of_x] : 1;
+      const double root = std::sqrt(weight * kappa / (kappa + weight));
+      for (int j = 0; j < d_; ++j) {
+        const double difference = entries[j] - mean[j];
+        x[j] = root * difference;
+        mean[j] += difference * weight / (kappa + weight);
+      }
+      kappa += weight;
+      factor[d_ * d_] += std::log(kernels().update_factor(d_, factor, x, mean + d_, 1.0, 0.0));
+    }
+  }
+  // ... log|Psi_n| with them.
+  double log_determinant_with(const double* s, const double* factor, std::span<const int> rows,
+                              const double* weights, double* scratch) const {
+    double* mean = scratch;
+    double* origin = mean + d_;
+    double* roots = origin + d_;
+    double* differences = roots + block_rows;
+    const double kappa = posterior_mean(s, mean);
+    std::fill_n(origin, d_ + block_rows + d_ * block_rows, 0.0);
+    for (std::size_t b = 0; b < rows.size(); ++b) {
+      const double* entries = row(rows[b]);
+      roots[b] = weights != nullptr ? std::sqrt(weights[rows[b]]) : 1;
+      for (int j = 0; j < d_; ++j)
+        differences[static_cast<std::size_t>(j) * block_rows + b] =
+            roots[b] * (entries[j] - mean[j]);
+    }
+    const double result =
+        factor[d_ * d_] + kernels().gaussian_growth(d_, static_cast<int>(rows.size()), factor,
+                                                    differences, origin, roots, kappa,
+                                                    differences + d_ * block_rows);
+    if (!std::isfinite(result))
+      throw std::runtime_error("a cluster's scale matrix is not finite; rescale X");
+    return result;
+  }
+  void update_factor(const double* s, double* factor, std::span<const int> rows,
+                     double* scratch) const {
+    update_factor(s, factor, rows, nullptr, scratch);
+  }
+  double log_marginal_with(const double* s, double, const double* factor, std::span<const int> rows,
+                           double* scratch) const {
+    return log_marginal(s[0] + static_cast<double>(rows.size()),
+                        log_determinant_with(s, factor, rows, nullptr, scratch));
+  }
+
  private:
+  static constexpr int many_columns = 8;
+
+  // Returns kappa.
+  double posterior_mean(const double* s, double* mean) const {
+    const double kappa = r_ + s[0];
+    for (int j = 0; j < d_; ++j) mean[j] = s[1 + j] * s[0] / kappa;
+    return kappa;
+  }
+
   // Psi has changed.
   void factor_psi() {
     psi_factor_ = psi_;

@@ -101,6 +101,9 @@ class Multinomial {
   // All entries of a statistic are exact whole numbers.
   bool is_count(int) const { return true; }
 
+  int row_entries() const {
+    return static_cast<int>(words_.size() / std::max<std::size_t>(1, row_totals_.size())) + 1;
+  }
   Block block_of_row(int i) const { return {words(i), counts(i), row_totals_[i]}; }
 
   void observe(double* s, int i) const { add(s, i, 1); }

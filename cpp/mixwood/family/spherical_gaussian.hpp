@@ -139,13 +139,20 @@ class SphericalGaussian {
     const double n = s[0] + count;
     if (!(n > 0)) return log_marginal(s);
     const double share = count / n;
-    double between = 0, squared = 0;
-    for (int j = 0; j < d_; ++j) {
+    constexpr int lanes = 4;  // sums that do not wait for each other
+    double betweens[lanes] = {}, squares[lanes] = {};
+    int first = 0;
+    auto add = [&](int j, int lane) {
       const double difference = mean[j] - s[1 + j];
       const double joint = s[1 + j] + share * difference;
-      between += difference * difference;
-      squared += joint * joint;
-    }
+      betweens[lane] += difference * difference;
+      squares[lane] += joint * joint;
+    };
+    for (; first + lanes <= d_; first += lanes)
+      for (int lane = 0; lane < lanes; ++lane) add(first + lane, lane);
+    for (; first < d_; ++first) add(first, 0);
+    const double between = (betweens[0] + betweens[1]) + (betweens[2] + betweens[3]);
+    const double squared = (squares[0] + squares[1]) + (squares[2] + squares[3]);
     const double scale =
         psi_ + s[1 + d_] + scatter + s[0] * share * between + r_ * n / (r_ + n) * squared;
     return log_marginal(n, std::log(scale));

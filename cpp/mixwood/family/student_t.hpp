@@ -171,6 +171,28 @@ class StudentT {
     return {log_marginal_of_union(first, t, one), log_marginal_of_union(second, t, other)};
   }
 
+  int factor_size() const { return normal_.factor_size(); }
+  int factor_rows() const { return normal_.factor_rows(); }
+  int factor_scratch() const { return normal_.factor_scratch(); }
+  void make_factor(const double* s, double* factor) const {
+    normal_.make_factor(s + moments_at, factor);
+  }
+  void update_factor(const double* s, double* factor, std::span<const int> rows,
+                     double* scratch) const {
+    normal_.update_factor(s + moments_at, factor, rows, scales_.data(), scratch);
+  }
+  double log_marginal_with(const double* s, double, const double* factor, std::span<const int> rows,
+                           double* scratch) const {
+    double log_scales = s[1], total = s[moments_at];
+    for (const int i : rows) {
+      log_scales += std::log(scales_[i]);
+      total += scales_[i];
+    }
+    return log_marginal(
+        s[0] + static_cast<double>(rows.size()), log_scales, total,
+        normal_.log_determinant_with(s + moments_at, factor, rows, scales_.data(), scratch));
+  }
+
  private:
   // The Gaussian's has (r/(r+n))^(d/2).
   double log_marginal(double size, double log_scales, double total, double log_determinant) const {

@@ -57,6 +57,15 @@ struct Kernels {
   // Destroys x; `scratch` holds 3 d. For many columns.
   double (*update_factor)(int d, double* factor, double* x, double* scratch, double sign,
                           double least);
+  // cholesky_factor for many columns.
+  double (*cholesky)(int d, double* factor, const double* floors);
+  // By how much log|Psi_n| grows where `count` rows come, given its factor. `differences` is a
+  // block of what they differ from the posterior mean by, each times the root of its weight, and 0
+  // where there is no row; `roots`, block_rows of them, are these roots, and 0; `origin` has d
+  // zeros. `scratch` holds (d + block_rows) * block_rows.
+  double (*gaussian_growth)(int d, int count, const double* factor, const double* differences,
+                            const double* origin, const double* roots, double kappa,
+                            double* scratch);
 
   // Gaussian, full covariance: one block of rows against many clusters at once, side by side in
   // the lanes. log_determinants[k] becomes log|Psi_n| of the k-th statistic together with the

@@ -31,7 +31,8 @@ class CountTable {
   // Calls visit(root, log P of the tree's rows and the item's) for all trees.
   template <class Visit>
   void each(const Item& item, Visit&& visit) {
-    if (is_stale()) build();
+    // All slots are compared, also those whose trees are gone.
+    if (is_stale() || 2 * slots_.size() + few_slots < root_of_.size()) build();
     block_ = {nullptr, counts_of(item)};
     if (slots_.empty()) return;
     clusters_->score_block(block_, slots_, scores_.data());
@@ -59,13 +60,16 @@ class CountTable {
   void removed(int root) {
     if (!is_kept()) return;
     const int slot = slot_of_[root];
-    clusters_->clear(slot);
+    // To clear the slot would take a look at every word.
+    forest_.load(root, other_);
+    clusters_->subtract(slot, {nullptr, counts_of(other_)});
     free_.push_back(slot);
     slots_.erase(std::find(slots_.begin(), slots_.end(), slot));
     seen_ = forest_.version();
   }
 
  private:
+  static constexpr std::size_t few_slots = 16;
   static constexpr std::size_t most_entries = std::size_t{1} << 25;  // 128 to 192 MB
 
   // Whether the last change of the forest was the one that is being told.
@@ -78,6 +82,7 @@ class CountTable {
     family_ = forest_.shared_family();
     clusters_ = family_->clusters();
     for (auto* list : {&slots_, &free_, &root_of_, &slot_of_}) list->clear();
+    clusters_->grow(static_cast<int>(forest_.trees().size()));
     for (const int root : forest_.trees()) {
       forest_.load(root, other_);
       clusters_->merge(new_slot(root), {nullptr, counts_of(other_)});

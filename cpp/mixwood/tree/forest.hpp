@@ -91,6 +91,7 @@ class Forest : public NodeStatistics {
 
   // Takes away an inner node; its children are left without a parent.
   void dissolve(int node) {
+    ++released_;
     let_go(node);
     drop_statistic(node);
     nodes_.release(node);
@@ -207,6 +208,7 @@ class Forest : public NodeStatistics {
 
   // Turns the subtree into one leaf that keeps only its statistic.
   void collapse(int node) {
+    ++released_;
     store_now(node);
     for (const int below : nodes_.bottom_up(node)) {
       if (nodes_.is_leaf(below)) --n_leaves_;

@@ -18,6 +18,8 @@ class ForestTopology {
   int n_leaves() const { return n_leaves_; }
   // Changes whenever a row goes in, or a tree comes or goes.
   std::uint64_t version() const { return version_; }
+  // Another number whenever nodes are gone whose numbers others may get.
+  std::uint64_t released() const { return released_; }
 
   void add_tree(int root) {
     ++version_;
@@ -93,7 +95,7 @@ class ForestTopology {
   Arena nodes_;
   std::vector<int> leaf_of_row_;
   int n_leaves_ = 0;
-  std::uint64_t version_ = 0;
+  std::uint64_t version_ = 0, released_ = 0;
 
  private:
   friend class ForestCheck;

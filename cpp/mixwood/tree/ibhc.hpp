@@ -24,6 +24,7 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "mixwood/interrupt.hpp"
@@ -31,6 +32,7 @@
 #include "mixwood/tree/count_table.hpp"
 #include "mixwood/tree/forest.hpp"
 #include "mixwood/tree/index.hpp"
+#include "mixwood/tree/node_factors.hpp"
 
 namespace mixwood {
 
@@ -46,10 +48,16 @@ enum class TreeSearch { index, exact, compared };
 class IncrementalClustering {
  public:
   IncrementalClustering(Forest& forest, DescentRule rule, TreeSearch search = TreeSearch::index)
-      : forest_(forest), rule_(rule), search_(search), index_(forest), counts_of_trees_(forest) {}
+      : forest_(forest),
+        rule_(rule),
+        search_(search),
+        factors_(forest),
+        index_(forest, factors_),
+        counts_of_trees_(forest) {}
 
   void insert(int item) {
     Interrupt::of_thread().tick();
+    factors_.begin();
     waiting_.assign(1, item);
     const int most = rule_ == DescentRule::balanced
                          ? std::clamp(static_cast<int>(cuts_left_ += cuts_per_item), 1, most_cuts)
@@ -62,21 +70,26 @@ class IncrementalClustering {
         cuts += cut_above(joint, waiting_, cuts + 1 == most);
     }
     cuts_left_ -= cuts;
+    factors_.end();
   }
 
   // The paper's bad start: on top of the nearest tree, wherever that is, and never cut.
   void insert_on_top(int item) {
     Interrupt::of_thread().tick();
+    factors_.begin();
     hang_on_top(item);
+    factors_.end();
   }
 
   // Joins a tree to its nearest, if log d is at most that; says whether.
   bool join_nearest(int root, double largest) {
     Interrupt::of_thread().tick(0);
+    factors_.begin();
     remove_tree(root);
     const Nearest nearest = nearest_tree(root);
     if (nearest.log_dissimilarity > largest) {
       add_tree(root);
+      factors_.end();
       return false;
     }
     if (nearest.root == Arena::none)
@@ -85,6 +98,7 @@ class IncrementalClustering {
           "number; rescale X or choose a less extreme prior");
     path_.clear();
     hang_beside(nearest.root, nearest.root, root, nearest.log_marginal);
+    factors_.end();
     return true;
   }
 
@@ -124,7 +138,7 @@ class IncrementalClustering {
     return best;
   }
   void consider(int root, int item, Nearest& best) {
-    consider(root, item, forest_.log_marginal_of_union(root, item_), best);
+    consider(root, item, factors_.log_marginal_of_union(root, item_), best);
   }
   void consider(int root, int item, double log_marginal, Nearest& best) {
     const double log_d = forest_.log_dissimilarity(root, item, log_marginal);
@@ -145,6 +159,7 @@ class IncrementalClustering {
     counts_of_trees_.removed(root);
   }
   int hang_beside(int root, int node, int item, double log_marginal) {
+    for (const Forest::Step& step : path_) factors_.include(step.node, item_);
     const int joint = forest_.hang_beside(node, item, log_marginal, path_);
     const int now = node == root ? joint : root;
     index_.grown(root, now);
@@ -185,7 +200,10 @@ class IncrementalClustering {
     nodes.prefetch(right);
     forest_.prefetch_statistic(left);
     forest_.prefetch_statistic(right);
-    const auto [with_left, with_right] = forest_.log_marginals_of_unions(left, right, item_);
+    const auto [with_left, with_right] =
+        factors_.pays() ? std::pair(factors_.log_marginal_of_union(left, item_),
+                                    factors_.log_marginal_of_union(right, item_))
+                        : forest_.log_marginals_of_unions(left, right, item_);
     bool go_left;
     const double own = forest_.log_dissimilarity(node);
     if (rule_ == DescentRule::balanced && own <= 0) {
@@ -230,7 +248,10 @@ class IncrementalClustering {
       gone.push_back(nodes.parent[node]);
     }
     remove_tree(node);
-    for (const int above : gone) forest_.dissolve(above);
+    for (const int above : gone) {
+      factors_.drop(above);
+      forest_.dissolve(above);
+    }
     if (is_last)
       join_beside(pieces);
     else
@@ -266,6 +287,7 @@ class IncrementalClustering {
   Forest& forest_;
   DescentRule rule_;
   TreeSearch search_;
+  NodeFactors factors_;
   TreeIndex index_;
   CountTable counts_of_trees_;
   SearchCounts counts_;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "mixwood/tree/forest.hpp"
+#include "mixwood/tree/node_factors.hpp"
 
 namespace mixwood {
 
@@ -24,7 +25,7 @@ class TreeIndex {
  public:
   using Item = Forest::Item;
 
-  explicit TreeIndex(Forest& forest) : forest_(forest) {}
+  TreeIndex(Forest& forest, NodeFactors& factors) : forest_(forest), factors_(factors) {}
 
   // Whether there are enough trees. Where there are not, the index is given up.
   bool pays() {
@@ -80,7 +81,7 @@ class TreeIndex {
     if (is_stale()) return;
     std::size_t count = 0;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      Group fresh{groups_[g].roots, {}, 0};
+      Group fresh{groups_[g].roots, {}, 0, {}};
       gather(fresh);
       if (!(std::abs(fresh.log_marginal - groups_[g].log_marginal) <=
             1e-6 * (1 + std::abs(fresh.log_marginal))))
@@ -100,6 +101,7 @@ class TreeIndex {
     std::vector<int> roots;
     std::vector<double> statistic;
     double log_marginal = 0;
+    NodeFactors::Factor factor;  // of the statistic
   };
 
   static constexpr int nearest_groups = 8;
@@ -121,7 +123,7 @@ class TreeIndex {
   void build() {
     built_for_ = forest_.trees().size();
     group_of_.assign(forest_.nodes().n_slots(), -1);
-    groups_.assign(1, {forest_.trees(), {}, 0});
+    groups_.assign(1, {forest_.trees(), {}, 0, {}});
     const double largest = 1.5 * group_size();
     for (std::size_t g = 0; g < groups_.size(); ++g)
       while (static_cast<double>(groups_[g].roots.size()) > largest) split(static_cast<int>(g));
@@ -151,6 +153,7 @@ class TreeIndex {
     group.statistic.assign(forest_.family().statistic_size(), 0.0);
     for (const int root : group.roots) forest_.include(group.statistic.data(), root);
     group.log_marginal = forest_.family().log_marginal(group.statistic.data());
+    group.factor.clear();
   }
 
   // The groups with the highest predictive of the item, the best first.
@@ -160,8 +163,8 @@ class TreeIndex {
     nearest_.resize(groups_.size());
     std::iota(nearest_.begin(), nearest_.end(), 0);
     for (std::size_t g = 0; g < groups_.size(); ++g)
-      unions_[g] =
-          forest_.log_marginal_of_union(groups_[g].statistic.data(), groups_[g].log_marginal, item);
+      unions_[g] = factors_.log_marginal_of_union(groups_[g].statistic.data(),
+                                                  groups_[g].log_marginal, groups_[g].factor, item);
     const auto most = std::min<std::size_t>(nearest_groups, groups_.size());
     std::partial_sort(nearest_.begin(), nearest_.begin() + static_cast<std::ptrdiff_t>(most),
                       nearest_.end(), [&](int a, int b) {
@@ -172,6 +175,7 @@ class TreeIndex {
   }
 
   void include_item(int g) {
+    factors_.include(groups_[g].statistic.data(), groups_[g].factor, *item_);
     forest_.include(groups_[g].statistic.data(), *item_);
     groups_[g].log_marginal = unions_[g];
   }
@@ -190,13 +194,13 @@ class TreeIndex {
   }
 
   Group seed(int root) {
-    Group group{{root}, {}, 0};
+    Group group{{root}, {}, 0, {}};
     gather(group);
     return group;
   }
 
   int farthest(const std::vector<int>& roots, int from) {
-    const Group group = seed(from);
+    Group group = seed(from);
     int result = roots[0];
     double lowest = std::numeric_limits<double>::infinity();
     for (const int root : roots) {
@@ -213,9 +217,9 @@ class TreeIndex {
 
   // The log predictive of the tree's rows given the group's, against that of their own, per row.
   // The tree is the one in `other_`.
-  double fit(int root, const Group& group) {
-    const double together =
-        forest_.log_marginal_of_union(group.statistic.data(), group.log_marginal, other_);
+  double fit(int root, Group& group) {
+    const double together = factors_.log_marginal_of_union(
+        group.statistic.data(), group.log_marginal, group.factor, other_);
     return (together - group.log_marginal - forest_.nodes().log_marginal[root]) /
            forest_.nodes().size[root];
   }
@@ -238,6 +242,7 @@ class TreeIndex {
   }
 
   Forest& forest_;
+  NodeFactors& factors_;
   std::vector<Group> groups_;
   std::vector<int> group_of_;  // of a root
   std::size_t built_for_ = 0;

@@ -39,15 +39,15 @@ class NodeStatistics : public ForestTopology {
     return family_->is_sparse() ? weights_[node] : nodes_.size[node];
   }
 
-  // A statistic that is made from rows. That of a sparse family is long, and a row has few words:
-  // it becomes 0 again by forgetting the rows, which whole numbers allow.
+  // A statistic that is made from rows. That of counts may be long, and a row has few of them: it
+  // becomes 0 again by forgetting the rows, which whole numbers allow.
   struct Scratch {
     std::vector<double> values;
     std::vector<int> rows;                     // what it is made of,
     std::weak_ptr<const ErasedFamily> family;  // of this family; none if of more than rows
 
     void clear(const std::shared_ptr<const ErasedFamily>& now) {
-      if (now->is_sparse() && !family.owner_before(now) && !now.owner_before(family))
+      if (now->is_whole() && !family.owner_before(now) && !now.owner_before(family))
         for (const int row : rows) now->forget(values.data(), row);
       else
         values.assign(static_cast<std::size_t>(now->statistic_size()), 0.0);
@@ -74,10 +74,12 @@ class NodeStatistics : public ForestTopology {
     int row = Arena::inner;  // as in the arena
     Scratch statistic;       // where it is not a single row, and of a sparse family
     GatheredCounts counts;   // where it is not a single row, of a sparse family
+    std::vector<int> few;    // the rows below it, if they can be compared with factors
   };
   void load(int node, Item& item) {
     item.node = node;
     item.row = nodes_.row[node];
+    list_few(node, item.few);
     if (item.row >= 0 && knows_rows()) {
       if (!family_->is_sparse()) return;
       item.statistic.clear(family_);
@@ -118,7 +120,17 @@ class NodeStatistics : public ForestTopology {
     return family_->log_marginal_with(s, item.statistic.values.data(), union_.data());
   }
   // s becomes that of the node's rows, too.
-  void include(double* s, int node) { family_->merge(s, statistic(node, first_)); }
+  void include(double* s, int node) {
+    if (family_->is_whole() && nodes_.place[node] == Arena::none)
+      nodes_.each_leaf(node, [&](int leaf) {
+        if (nodes_.row[leaf] >= 0)
+          family_->observe(s, nodes_.row[leaf]);
+        else
+          family_->merge(s, stored(leaf));
+      });
+    else
+      family_->merge(s, statistic(node, first_));
+  }
   // s becomes that of the item's rows, too.
   void include(double* s, const Item& item) const {
     if (item.row >= 0)
@@ -131,7 +143,10 @@ class NodeStatistics : public ForestTopology {
   NodeStatistics(std::shared_ptr<const ErasedFamily> family, int known_rows)
       : ForestTopology(known_rows),
         family_(std::move(family)),
-        smallest_stored_(smallest_stored(family_->statistic_size(), known_rows)) {}
+        smallest_stored_(smallest_stored(family_->statistic_size(), known_rows)) {
+    if (family_->is_whole())
+      store_from(smallest_worth_storing(family_->statistic_size(), family_->row_entries()));
+  }
 
   // Size, sums, weight and statistic of a leaf of these rows; returns its log marginal.
   double gather_rows(int node, std::span<const int> rows) {
@@ -175,6 +190,17 @@ class NodeStatistics : public ForestTopology {
       family_->observe(stored(node), nodes_.row[item]);
     else
       family_->merge(stored(node), statistic(item, second_));
+  }
+
+  void list_few(int node, std::vector<int>& rows) const {
+    rows.clear();
+    if (family_->factor_size() == 0 || nodes_.size[node] > family_->factor_rows()) return;
+    bool are_rows = true;
+    nodes_.each_leaf(node, [&](int leaf) {
+      are_rows = are_rows && nodes_.row[leaf] >= 0;
+      rows.push_back(nodes_.row[leaf]);
+    });
+    if (!are_rows) rows.clear();
   }
 
   void store_if_large(int node) {

@@ -2,6 +2,7 @@
 // when asked for.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace mixwood {
@@ -18,6 +19,12 @@ inline int smallest_stored(int statistic_size, int rows) {
          smallest < 64)
     smallest *= 2;
   return smallest;
+}
+
+// Statistics of whole numbers, of which a row changes few entries: those of nodes of less than half
+// as many entries as there are in all are made as quickly as they are copied.
+inline int smallest_worth_storing(int statistic_size, int row_entries) {
+  return std::clamp(statistic_size / (2 * row_entries), 2, 64);
 }
 
 }  // namespace mixwood

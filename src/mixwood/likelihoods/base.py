@@ -240,6 +240,13 @@ class Likelihood(MayLearn, MayDrawForRows, MayHaveErrors, MayDescribeClusters, S
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over the rows of checked `X`; parameters must be explicit."""
 
+    def bind_for_chains(self, X: Data) -> _core.Family:
+        """Return the same, for chains over these rows and their starts alone.
+
+        Its statistics need not be those of other rows.
+        """
+        return self.bind(X)
+
     def bind_leaves(
         self,
         statistics: Data,

@@ -33,16 +33,25 @@ __all__ = ["BETA_PRIOR", "Categorical", "bind_codes"]
 BETA_PRIOR = LogNormal(1, 1)
 
 
-def bind_codes(X: FloatArray, pseudo_counts: list[FloatArray], beta: Any) -> _core.Family:
+def bind_codes(
+    X: FloatArray, pseudo_counts: list[FloatArray], beta: Any, *, for_these_rows: bool = False
+) -> _core.Family:
     """Return the compiled family over codes `X` (NaN missing), with each column's pseudo-counts.
 
     Where `beta` is a hyperprior they are where a chain starts, one number per column.
+    `for_these_rows` keeps the categories that none of them has as one, if these are many.
     """
     from mixwood import _core
 
     codes = np.where(np.isnan(X), -1, X).astype(np.int32)
     offsets = np.cumsum([0, *(len(p) for p in pseudo_counts)]).astype(np.int32)
-    return _core.categorical(codes, offsets, np.concatenate(pseudo_counts), **law_argument(beta))
+    return _core.categorical(
+        codes,
+        offsets,
+        np.concatenate(pseudo_counts),
+        **law_argument(beta),
+        for_these_rows=for_these_rows,
+    )
 
 
 #: Every cluster keeps a count of each category.
@@ -161,9 +170,17 @@ class Categorical(Likelihood):
 
     def bind(self, X: Data) -> _core.Family:
         """Return the compiled family over the rows of `X`."""
+        return self._bind(X, for_these_rows=False)
+
+    def bind_for_chains(self, X: Data) -> _core.Family:
+        """Return the same, with the categories that no row has kept as one."""
+        return self._bind(X, for_these_rows=True)
+
+    def _bind(self, X: Data, *, for_these_rows: bool) -> _core.Family:
         assert isinstance(X, np.ndarray)
         beta = start_or_draw(self.beta, None)
-        return bind_codes(X, [np.full(counts, beta) for counts in self.n_categories], self.beta)
+        pseudo_counts = [np.full(counts, beta) for counts in self.n_categories]
+        return bind_codes(X, pseudo_counts, self.beta, for_these_rows=for_these_rows)
 
     def row_constants(self, X: Data) -> FloatArray:
         """Return zeros: the compiled family leaves nothing out."""
