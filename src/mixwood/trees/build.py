@@ -24,9 +24,9 @@ from mixwood.trees.hierarchy import Hierarchy
 from mixwood.trees.recipe import Recipe, grow
 
 if TYPE_CHECKING:
-    from mixwood import _core
     from numpy.typing import NDArray
 
+    from mixwood import _core
     from mixwood._support.types import Data, FloatArray, IntArray
 
 __all__ = ["bhc", "ibhc", "ibhc_at", "ibhc_labels", "on_top_labels"]

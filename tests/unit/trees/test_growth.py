@@ -252,7 +252,8 @@ def test_labels_are_those_of_the_leaves(classes, max_leaves):
     assert (labels[rows[50:]] == -1).all()
     there = np.sort(rows[:50])
     trees = leaves["tree"][leaves["leaf_of_row"][there]]
-    assert forest.n_trees > 1 and (max_leaves is None or forest.n_leaves < 50)
+    assert forest.n_trees > 1
+    assert (forest.n_leaves == 50) == (max_leaves is None)
     np.testing.assert_array_equal(labels[there], in_order_of_appearance(trees))
 
 
