@@ -13,6 +13,7 @@
 #include "any_family.hpp"
 #include "bindings.hpp"
 #include "mixwood/interrupt.hpp"
+#include "mixwood/memory.hpp"
 #include "mixwood/tree/bhc.hpp"
 #include "mixwood/tree/buckets.hpp"
 #include "mixwood/tree/collapse.hpp"
@@ -47,8 +48,7 @@ class GrowingForest {
     for (const std::int64_t row : rows) growth_.insert(leaf(row));
   }
   void insert_in_buckets(std::span<const std::int64_t> rows, int threads) {
-    const std::vector<int> order(rows.begin(), rows.end());
-    mixwood::insert_in_buckets(forest_, growth_, order, threads);
+    mixwood::insert_in_buckets(forest_, growth_, {rows.begin(), rows.end()}, threads);
   }
   void on_top(std::span<const std::int64_t> rows) {
     for (const std::int64_t row : rows) growth_.insert_on_top(leaf(row));
@@ -71,6 +71,7 @@ class GrowingForest {
   }
   FlatTree flat() { return flatten(forest_); }
   FlatLeaves leaves() { return flat_leaves(forest_); }
+  std::vector<std::int32_t> labels() { return row_labels(forest_); }
   FlatSums leaf_sums(int first, int last) { return mixwood::leaf_sums(forest_, first, last); }
   int statistic_size() const { return forest_.family().statistic_size(); }
   double log_potential() {
@@ -108,6 +109,14 @@ class PythonForest {
     forest_ = std::make_unique<GrowingForest>(
         nb::cast<const AnyFamily&>(family).shared_erased(), Prior(prior_named(prior), {}, values),
         rule == "paper" ? DescentRule::paper : DescentRule::balanced, search_of(search));
+  }
+
+  PythonForest(const PythonForest&) = delete;
+  PythonForest& operator=(const PythonForest&) = delete;
+  ~PythonForest() {
+    const bool is_large = forest_->n_leaves() >= fewest_in_buckets;
+    forest_.reset();
+    if (is_large) return_freed_memory();
   }
 
   GrowingForest& forest() { return *forest_; }
@@ -159,6 +168,12 @@ class PythonForest {
     put(result, "tree", flat.tree);
     put(result, "leaf_of_row", flat.leaf_of_row);
     return result;
+  }
+
+  Result<std::int32_t> labels() {
+    std::vector<std::int32_t> values = forest_->labels();
+    const std::size_t size = values.size();
+    return to_numpy(std::move(values), {size});
   }
 
   // The weighted leaves `first` to `last - 1`, of all that `leaves` numbers.
@@ -264,6 +279,8 @@ void bind_forest(nb::module_& m) {
            "Go on over other data: old row i is rows[i] there, -1 where it is not needed.")
       .def("export", &PythonForest::flat, "The forest joined to one root, as flat arrays.")
       .def("leaves", &PythonForest::leaves, "Of `export` what needs no joining.")
+      .def("labels", &PythonForest::labels,
+           "The tree of each row, numbered as the rows come to them; -1 for rows that are not in.")
       .def("leaf_sums", &PythonForest::leaf_sums, nb::arg("first"), nb::arg("last"),
            "Of some leaves all that is kept of their rows: sizes, sums and statistics.")
       .def(

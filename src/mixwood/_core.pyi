@@ -344,6 +344,11 @@ class Forest:
     def leaves(self) -> dict[str, Any]:
         """Of `export` what needs no joining."""
 
+    def labels(self) -> Annotated[NDArray[numpy.int32], dict(order='C')]:
+        """
+        The tree of each row, numbered as the rows come to them; -1 for rows that are not in.
+        """
+
     def leaf_sums(self, first: int, last: int) -> dict[str, Any]:
         """
         Of some leaves all that is kept of their rows: sizes, sums and statistics.

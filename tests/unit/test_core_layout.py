@@ -13,7 +13,7 @@ CPP = Path(__file__).parents[2] / "cpp"
 
 #: Each layer may include those before it, and itself; layers of one line do not know each other.
 ORDER = (
-    ("archive.hpp", "interrupt.hpp", "numerics"),
+    ("archive.hpp", "interrupt.hpp", "memory.hpp", "numerics"),
     ("parallel.hpp",),
     ("random",),
     ("prior", "family", "estimate"),

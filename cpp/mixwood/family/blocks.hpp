@@ -26,6 +26,17 @@ class BlockScores {
     return family_.log_marginal(spare_.data());
   }
 
+  // The same of two statistics, side by side where the family can.
+  std::pair<double, double> log_unions(const double* first, double first_log_marginal,
+                                       const double* second, double second_log_marginal,
+                                       const Block<F>& block) {
+    if constexpr (requires { family_.log_marginals_with(first, second, block); })
+      return family_.log_marginals_with(first, second, block);
+    else
+      return {log_union(first, first_log_marginal, block),
+              log_union(second, second_log_marginal, block)};
+  }
+
   // log P(block | X_slot) for each of the slots, at scores[slot].
   void score(typename F::Clusters& clusters, const Block<F>& block, std::span<const int> slots,
              double* scores) {

@@ -159,7 +159,7 @@ class AnchoredSplitMerge {
   // would become.
   void fill_chances(GuidedState<F>& state, const Waiting& next, double* chances) {
     grow_.take(state, next.node);
-    for (const int side : {0, 1}) scores_[side] = grow_.score(state, sides_[side]);
+    grow_.score(state, sides_, scores_);
     double first = 1 / (1 + std::exp(scores_[1].log_gain - scores_[0].log_gain));
     if (std::isnan(first))
       throw std::runtime_error(

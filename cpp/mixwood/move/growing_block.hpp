@@ -42,16 +42,16 @@ class BlockGrowth {
   }
 
   BlockScore score(GuidedState<F>& state, const GrowingBlock& to) {
-    BlockScore score;
-    score.log_marginal = block_scores_.log_union(to.statistic.data(), to.log_marginal, block_);
-    if (state.prior.has_groups()) {
-      score.log_kappa = log_kappa_of_joining(state, to);
-      score.log_gain = score.log_marginal - to.log_marginal + score.log_kappa;
-    } else {
-      score.log_gain = score.log_marginal - to.log_marginal + state.log_kappa(to.size + size_) -
-                       state.log_kappa(to.size);
-    }
-    return score;
+    return scored(state, to, block_scores_.log_union(to.statistic.data(), to.log_marginal, block_));
+  }
+
+  // ... of each of two blocks.
+  void score(GuidedState<F>& state, const GrowingBlock (&to)[2], BlockScore (&scores)[2]) {
+    const auto [first, second] =
+        block_scores_.log_unions(to[0].statistic.data(), to[0].log_marginal, to[1].statistic.data(),
+                                 to[1].log_marginal, block_);
+    scores[0] = scored(state, to[0], first);
+    scores[1] = scored(state, to[1], second);
   }
 
   BlockScore score_alone(GuidedState<F>& state) {
@@ -107,6 +107,20 @@ class BlockGrowth {
 
  private:
   static constexpr double smallest_open = 1e-3;
+
+  // Given the log marginal of both together.
+  BlockScore scored(GuidedState<F>& state, const GrowingBlock& to, double log_marginal) {
+    BlockScore score;
+    score.log_marginal = log_marginal;
+    if (state.prior.has_groups()) {
+      score.log_kappa = log_kappa_of_joining(state, to);
+      score.log_gain = score.log_marginal - to.log_marginal + score.log_kappa;
+    } else {
+      score.log_gain = score.log_marginal - to.log_marginal + state.log_kappa(to.size + size_) -
+                       state.log_kappa(to.size);
+    }
+    return score;
+  }
 
   const F& family_;
   BlockScores<F> block_scores_;

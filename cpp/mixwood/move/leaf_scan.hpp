@@ -47,12 +47,15 @@ class LeafScan {
     leaves_.resize(n_leaves_);
     std::iota(leaves_.begin(), leaves_.end(), 0);
     visit(state, sweep, subtree, random, stop, report);
+    leaves_ = std::vector<int>();  // never as many again
   }
 
   void learn(GibbsSweep<GuidedState<F>>& sweep) {
     learning_ = true;
     sweep.learn_into(&uncertainty_);
   }
+  // Nothing is visited before lengths are set again.
+  void forget_lengths() { ends_ = std::vector<double>(); }
   // Sets the lengths for good.
   void stop_learning(GibbsSweep<GuidedState<F>>& sweep, double clusters) {
     set_lengths(clusters);

@@ -60,7 +60,7 @@ class SubtreeGibbs {
     const double size = state.tree->shape.size[node];
     const int marks = state.tree->shape.marks_of(node);
     scores_.resize(state.partition.n_slots());
-    block_scores_.score(state.clusters, block, active, scores_.data());
+    score_others(state, own, block);
     weights_.resize(active.size() + 1);
     for (std::size_t a = 0; a < active.size(); ++a) {
       const double there = state.partition.size(active[a]);
@@ -77,6 +77,14 @@ class SubtreeGibbs {
     weights_.back() = state.log_kappa(size) + state.log_marginal(node, block);
   }
 
+  // ... of the block's own cluster nobody asks with the block inside.
+  void score_others(GuidedState<F>& state, int own, const Block<F>& block) {
+    others_.clear();
+    for (const int slot : state.partition.active())
+      if (slot != own) others_.push_back(slot);
+    if (!others_.empty()) block_scores_.score(state.clusters, block, others_, scores_.data());
+  }
+
   // The same of rows in groups.
   void fill_group_weights(GuidedState<F>& state, int node, int own, const Block<F>& block) {
     const auto& active = state.partition.active();
@@ -84,7 +92,7 @@ class SubtreeGibbs {
     state.prior.by_group().fill_weights(state.partition, state.partition.groups_below(node), own,
                                         weights_);
     scores_.resize(state.partition.n_slots());
-    block_scores_.score(state.clusters, block, active, scores_.data());
+    score_others(state, own, block);
     for (std::size_t a = 0; a < active.size(); ++a) {
       if (active[a] == own) continue;
       weights_[a] = state.partition.may_join(active[a], shape.marks_of(node))
@@ -104,6 +112,7 @@ class SubtreeGibbs {
   BlockScores<F> block_scores_;
   typename NodeBlocks<F>::Scratch scratch_;
   std::vector<double> scores_, weights_;
+  std::vector<int> others_;
   std::int64_t compared_ = 0;
   int stays_ = 0;  // the choice that leaves the block where it is
 };

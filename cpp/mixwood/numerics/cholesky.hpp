@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "mixwood/numerics/log_product.hpp"
+
 namespace mixwood {
 
 // Factors the matrix whose lower triangle is in `factor` (same places, plain diagonal), in
@@ -13,13 +15,13 @@ namespace mixwood {
 // known to be at least some other one in the order of positive definite matrices, so are its
 // pivots: `floors` (d numbers, or null for none) then keeps rounding from taking them below.
 inline double cholesky_factor(int d, double* factor, const double* floors = nullptr) {
-  double log_determinant = 0;
+  LogProduct determinant;  // of the pivots: a logarithm for each would take as long as all else
   for (int j = 0; j < d; ++j) {
     double* column = factor + j * d;
     if (floors != nullptr && column[j] < floors[j]) column[j] = floors[j];
     if (!(column[j] > 0)) return std::nan("");
+    determinant.times(column[j]);
     const double root = std::sqrt(column[j]);
-    log_determinant += 2 * std::log(root);
     const double inverse = 1 / root;
     for (int i = j + 1; i < d; ++i) column[i] *= inverse;
     column[j] = inverse;
@@ -29,7 +31,7 @@ inline double cholesky_factor(int d, double* factor, const double* floors = null
       for (int i = k; i < d; ++i) target[i] -= scale * column[i];
     }
   }
-  return log_determinant;
+  return determinant.log();
 }
 
 // |L^-1 x|^2; overwrites x with L^-1 x.

@@ -291,7 +291,10 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
 
   void new_tree() {
     const Timed timed(trees_);
-    if (!frozen_) take_reference();
+    if (!frozen_) {
+      take_reference();
+      scan_.forget_lengths();  // they are set again below
+    }
     laws_ = NodeLaws();
     this->state_.change_tree([&] {
       return plant(*this->family_,

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t fewest_divided = 256;  // rows of a bucket that is divided again
 constexpr int coarse_rows_below = 4;         // at most, of a node that is a bucket
 constexpr std::size_t most_roots = 64;       // coarse trees that every row is compared with
-constexpr int parts_at_a_time = 64;          // forests of buckets that wait to be taken over
+constexpr int parts_at_a_time = 16;          // forests of buckets that wait to be taken over
 
 using Buckets = std::vector<std::vector<int>>;
 
@@ -179,6 +179,11 @@ Buckets sorted_into_buckets(const Forest& like, std::span<const int> rows, int t
            sorted[turn]);
   });
   Buckets buckets(static_cast<std::size_t>(router.n_buckets()));
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    std::size_t size = 0;
+    for (const Buckets& some : sorted) size += some[b].size();
+    buckets[b].reserve(size);
+  }
   for (Buckets& some : sorted) {
     for (std::size_t b = 0; b < buckets.size(); ++b)
       buckets[b].insert(buckets[b].end(), some[b].begin(), some[b].end());
@@ -198,13 +203,14 @@ bool takes_buckets(const ErasedFamily& family) {
          family.statistic_size() <= largest_statistic;
 }
 
-void insert_in_buckets(Forest& forest, IncrementalClustering& growth, std::span<const int> rows,
+void insert_in_buckets(Forest& forest, IncrementalClustering& growth, std::vector<int> rows,
                        int threads) {
   if (rows.size() < fewest_divided) return insert_one_by_one(forest, growth, rows);
-  const Buckets buckets = sorted_into_buckets(forest, rows, threads);
+  Buckets buckets = sorted_into_buckets(forest, rows, threads);
   // Rows that cannot be told apart are all in one bucket, again and again.
   if (10 * buckets[0].size() > 9 * rows.size()) return insert_one_by_one(forest, growth, rows);
   forest.expect(rows.size());
+  rows = std::vector<int>();  // the buckets have them
   std::vector<int> pieces;
   const int count = static_cast<int>(buckets.size());
   for (int first = 0; first < count; first += parts_at_a_time) {
@@ -214,7 +220,7 @@ void insert_in_buckets(Forest& forest, IncrementalClustering& growth, std::span<
       auto part = std::make_unique<Forest>(Forest::part_of(forest));
       part->expect(buckets[first + k].size());
       IncrementalClustering own(*part, DescentRule::balanced);
-      insert_in_buckets(*part, own, buckets[first + k], 1);
+      insert_in_buckets(*part, own, std::move(buckets[first + k]), 1);
       parts[k] = std::move(part);
     });
     for (auto& part : parts) {

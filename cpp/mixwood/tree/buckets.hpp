@@ -18,7 +18,7 @@
 // on the number of threads: nothing else is random.
 #pragma once
 
-#include <span>
+#include <vector>
 
 #include "mixwood/family/erased.hpp"
 #include "mixwood/tree/forest.hpp"
@@ -32,7 +32,7 @@ namespace mixwood {
 bool takes_buckets(const ErasedFamily& family);
 
 // Puts the rows in, by the balanced rule.
-void insert_in_buckets(Forest& forest, IncrementalClustering& growth, std::span<const int> rows,
+void insert_in_buckets(Forest& forest, IncrementalClustering& growth, std::vector<int> rows,
                        int threads);
 
 }  // namespace mixwood

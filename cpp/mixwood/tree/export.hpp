@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "mixwood/tree/bhc.hpp"
@@ -116,6 +117,32 @@ inline FlatLeaves flat_leaves(const Forest& forest) {
   for (const int leaf : forest.leaf_of_row())
     flat.leaf_of_row.push_back(leaf == Arena::none ? -1 : number[leaf]);
   return flat;
+}
+
+// Of each row the number of its tree, in the order in which the rows come to the trees; -1 where it
+// is not in the forest. Little more than these numbers is taken: a forest that is asked is at its
+// largest.
+inline std::vector<std::int32_t> row_labels(const Forest& forest) {
+  const Arena& nodes = forest.nodes();
+  const std::vector<int>& leaf_of_row = forest.leaf_of_row();
+  std::vector<std::int32_t> labels(leaf_of_row.size(), -1);
+  std::unordered_map<int, std::int32_t> tree_of_block;  // of leaves of several rows
+  each_leaf_of(forest, [&](int leaf, std::int32_t tree) {
+    if (nodes.row[leaf] >= 0)
+      labels[nodes.row[leaf]] = tree;
+    else
+      tree_of_block[leaf] = tree;
+  });
+  std::vector<std::int32_t> number(forest.trees().size(), -1);
+  std::int32_t next = 0;
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    if (leaf_of_row[row] == Arena::none) continue;
+    if (labels[row] < 0) labels[row] = tree_of_block.at(leaf_of_row[row]);
+    std::int32_t& label = number[labels[row]];
+    if (label < 0) label = next++;
+    labels[row] = label;
+  }
+  return labels;
 }
 
 inline FlatTree flatten(Forest& forest) {

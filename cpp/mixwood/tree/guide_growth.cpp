@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mixwood/memory.hpp"
 #include "mixwood/tree/buckets.hpp"
 #include "mixwood/tree/collapse.hpp"
 #include "mixwood/tree/forest.hpp"
@@ -83,6 +84,21 @@ std::vector<int> scattered(int n) {
   return rows;
 }
 
+// Returns what was freed before it, and once more at its end.
+class ReturnedIfLarge {
+ public:
+  explicit ReturnedIfLarge(int n_rows) : is_large_(n_rows >= fewest_in_buckets) { act(); }
+  ReturnedIfLarge(const ReturnedIfLarge&) = delete;
+  ReturnedIfLarge& operator=(const ReturnedIfLarge&) = delete;
+  ~ReturnedIfLarge() { act(); }
+
+ private:
+  void act() const {
+    if (is_large_) return_freed_memory();
+  }
+  bool is_large_;
+};
+
 Forest empty_forest(const std::shared_ptr<const ErasedFamily>& family, const Prior& reference) {
   PriorValues values = reference.values();
   values.log_u = growth_log_u;
@@ -93,6 +109,8 @@ Forest empty_forest(const std::shared_ptr<const ErasedFamily>& family, const Pri
 
 GuideLayout grow_guide(const std::shared_ptr<const ErasedFamily>& family, const Prior& reference,
                        const LeafSets& sets, Stream& random, int threads) {
+  // What the tree before left is gone before this one grows, and what it grew in before others do.
+  const ReturnedIfLarge before_and_after(family->n_rows());
   Forest forest = empty_forest(family, reference);
   IncrementalClustering growth(forest, DescentRule::balanced);
   const int items = sets.empty() ? family->n_rows() : static_cast<int>(sets.size());
@@ -100,7 +118,7 @@ GuideLayout grow_guide(const std::shared_ptr<const ErasedFamily>& family, const 
   for (int item = 0; item < items; ++item) order[item] = item;
   random.shuffle_front(order, items);
   if (sets.empty() && items >= fewest_in_buckets && takes_buckets(*family))
-    insert_in_buckets(forest, growth, order, threads);
+    insert_in_buckets(forest, growth, std::move(order), threads);
   else
     for (const int item : order)
       growth.insert(sets.empty() ? forest.make_leaf(item) : forest.make_block(sets[item]));

@@ -167,7 +167,8 @@ class Gaussian(NormalWishart):
         standard = self._standard(X)
         if self.errors is not None and len(X):
             return self._bind_with_errors(X, standard)
-        fill = self._complete(X)[np.isnan(standard)]
+        missing = np.isnan(standard)
+        fill = self._complete(X)[missing] if missing.any() else np.empty(0)
         if not learns(self.scale):
             spread = self._in_units(self._matrix)
             return _core.gaussian(warn_of_tiny_scale(standard), self.r, self.nu, spread, fill)

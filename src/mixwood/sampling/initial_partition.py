@@ -91,7 +91,5 @@ def initial_labels(
     # A stream apart from the chain's own, which begins at `seed` itself.
     own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0))
     if start == "on-top":
-        labels = on_top_labels(model, family, points, own)
-    else:
-        labels = ibhc_labels(model, family, points, own, max_leaves, threads)
-    return labels.astype(np.int32)
+        return on_top_labels(model, family, points, own)
+    return ibhc_labels(model, family, points, own, max_leaves, threads)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.checks import shown, whole_number
-from mixwood._support.labels import in_order_of_appearance
 from mixwood._support.seeding import seed_sequence
 from mixwood._support.threads import thread_count
 from mixwood.core import bind_family
@@ -25,6 +24,8 @@ from mixwood.trees.hierarchy import Hierarchy
 from mixwood.trees.recipe import Recipe, grow
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mixwood import _core
     from mixwood._support.types import Data, FloatArray, IntArray
 
@@ -222,7 +223,7 @@ def ibhc_labels(
     seed: np.random.SeedSequence,
     max_leaves: int | None = None,
     threads: int = 1,
-) -> IntArray:
+) -> NDArray[np.int32]:
     """Return the labels that `ibhc` would find, without its tree.
 
     Parameters
@@ -245,12 +246,12 @@ def ibhc_labels(
     forest = recipe.forest(family)
     order = np.random.default_rng(seed).permutation(family.n_rows)
     grow(recipe, forest, order, threads=threads)
-    return _clusters(forest)
+    return forest.labels()
 
 
 def on_top_labels(
     model: Mixture, family: _core.Family, points: int, seed: np.random.SeedSequence
-) -> IntArray:
+) -> NDArray[np.int32]:
     """Return the clusters of the paper's bad start; parameters as for `ibhc_labels`.
 
     In random order each row goes on top of its nearest tree, or becomes one; never a cut.
@@ -258,12 +259,7 @@ def on_top_labels(
     recipe = Recipe(model, prior_parameters(model.prior, points), "balanced", None)
     forest = recipe.forest(family)
     forest.on_top(np.random.default_rng(seed).permutation(family.n_rows))
-    return _clusters(forest)
-
-
-def _clusters(forest: _core.Forest) -> IntArray:
-    leaves = forest.leaves()
-    return in_order_of_appearance(leaves["tree"][leaves["leaf_of_row"]])
+    return forest.labels()
 
 
 def prior_parameters(prior: Prior, n: int) -> PriorValues[float]:

@@ -21,6 +21,7 @@ from mixwood.trees.build import (
     on_top_labels,
     prior_parameters,
 )
+from mixwood.trees.recipe import Recipe, grow
 
 # --- what they find
 
@@ -232,6 +233,28 @@ def test_the_bad_start_is_the_twins(prior, classes):
     for k, tree in enumerate(twin.trees):
         expected[list(tree.rows)] = k
     np.testing.assert_array_equal(labels, in_order_of_appearance(expected))
+
+
+# --- the clusters as labels
+
+
+@pytest.mark.parametrize("max_leaves", [None, 12])
+def test_labels_are_those_of_the_leaves(classes, max_leaves):
+    X, _ = classes(60)
+    model = mw.Mixture(mw.Gaussian().resolve(X))
+    recipe = Recipe(model, prior_parameters(model.prior, 60), "balanced", max_leaves)
+    forest = recipe.forest(bind_family(model, X))
+    assert (forest.labels() == -1).all()
+    rows = np.random.default_rng(3).permutation(60)
+    grow(recipe, forest, rows[:50])
+    labels, leaves = forest.labels(), forest.leaves()
+    assert labels.dtype == np.int32
+    assert (labels[rows[50:]] == -1).all()
+    there = np.sort(rows[:50])
+    trees = leaves["tree"][leaves["leaf_of_row"][there]]
+    assert forest.n_trees > 1
+    assert (forest.n_leaves == 50) == (max_leaves is None)
+    np.testing.assert_array_equal(labels[there], in_order_of_appearance(trees))
 
 
 # --- errors
