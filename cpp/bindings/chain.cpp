@@ -280,6 +280,7 @@ class Chain {
     add("rows", shape.rows);
     add("log_marginal", *view.log_marginal);
     add("log_dissimilarity", *view.log_dissimilarity);
+    add("log_detachment", *view.log_detachment);
     return result;
   }
 

@@ -48,6 +48,7 @@ struct GuideView {
   const TreeShape* shape = nullptr;
   const std::vector<double>* log_marginal = nullptr;
   const std::vector<double>* log_dissimilarity = nullptr;
+  const std::vector<double>* log_detachment = nullptr;
 };
 
 // A chain whatever its family and sampler: what the bindings hold.

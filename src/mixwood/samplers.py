@@ -181,8 +181,8 @@ class Tree(Sampler):
     fitted_moves : int, optional
         How many fitted splits or merges an iteration proposes; by default one for each cluster
         that the tree suggests up to 600 rows, then fewer with the square of the number of
-        rows, down to a tenth (beyond 20,000 rows fewer again). None where rows are kept
-        together.
+        rows, down to what compares rows a quarter as often as moving them one by one does, at
+        most one for two clusters. None where rows are kept together.
     passes : int, optional
         How often an iteration does all of this; by default two to four times from 100 to 1,000
         rows, where it takes little time and clusters that come and go are few: chains of the
@@ -199,10 +199,10 @@ class Tree(Sampler):
     Notes
     -----
     A pass has five parts, or six. Subtree Gibbs: a node whose rows are all in one cluster
-    leaves it and joins a cluster, or a new one, by its conditional. Anchored split-merge: the
-    two children of a node are the seeds of a split, or their two clusters are merged, the
-    other rows being allocated in blocks of the tree and the proposal's probability taken into
-    account. Fitted split-merge: the same around one row of each child, the others being
+    leaves it and joins a cluster, or a new one, by its conditional; half of the nodes are those
+    that may be a small cluster beside a large one. Anchored split-merge: the two children of a
+    node are the seeds of a split, or their two clusters are merged, the other rows being
+    allocated in blocks of the tree and the proposal's probability taken into account. Fitted split-merge: the same around one row of each child, the others being
     allocated one by one by restricted Gibbs scans that start from the tree, which is for
     clusters that overlap; a quarter of these nodes are drawn by their sizes alone, since the
     tree may be sure and wrong. Multiway redraws, if asked for: all clusters that meet a node are

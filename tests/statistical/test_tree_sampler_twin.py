@@ -9,6 +9,7 @@ import mixwood as mw
 from mixwood.core import make_chain
 from mixwood.reference import TreeChain
 from mixwood.reference.leaves import guide_of_rows
+from mixwood.reference.tree_sampler import log_detachments
 
 MOVES = ("subtree_moves", "split_moves", "leaf_moves", "fitted_moves", "redraw_moves")
 
@@ -53,6 +54,19 @@ def test_same_draws(assert_same_draws, family_case, prior, seed):
     likelihood, X = family_case(18)
     sampler = mw.Tree(5, 5, 5, rebuild=0, fitted_moves=2, redraw_moves=3)
     assert_same_draws(*both_chains(likelihood, X, prior, seed, np.arange(18) // 6, sampler), 6)
+
+
+def test_same_detachments(family_case, prior, seed):
+    """At the reference values, which are those of the state as long as nothing has moved."""
+    likelihood, X = family_case(18)
+    sampler = mw.Tree(5, 5, 5, rebuild=0, fitted_moves=2)
+    core, twin, _ = both_chains(likelihood, X, prior, seed, np.arange(18) // 6, sampler)
+
+    def log_phi(rows):
+        return twin.log_phi(len(rows), twin.family.of(twin.X[sorted(rows)]))
+
+    found = core.guide()["log_detachment"]
+    np.testing.assert_allclose(found, log_detachments(twin.tree, log_phi), rtol=1e-7, atol=1e-7)
 
 
 @pytest.mark.parametrize("start", ["one", "singletons"])

@@ -72,6 +72,11 @@ class FittedSplitMerge {
 
   // Rows scored against a side, or moved, so far.
   std::int64_t scored() const { return scan_.scored(); }
+  // ... in a proposal for so many rows: each of a scan's against two sides.
+  static double work(double rows) {
+    const double few = std::min(most_few, largest_share * rows);
+    return 2 * ((coarse_scans + 1) * few + 3 * rows);
+  }
 
  private:
   // A launch begins with about so many rows, and at most this share of all: its many scans then

@@ -22,6 +22,7 @@
 #include "mixwood/sampler/move_share.hpp"
 #include "mixwood/sampler/options.hpp"
 #include "mixwood/sampler/state_chain.hpp"
+#include "mixwood/tree/detachment.hpp"
 #include "mixwood/tree/guide.hpp"
 #include "mixwood/tree/node_laws.hpp"
 
@@ -73,7 +74,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   GuideView guide() const override {
     if (!this->state_.tree) return {};
     const auto& tree = *this->state_.tree;
-    return {&tree.shape, &tree.log_marginal, &tree.log_dissimilarity};
+    return {&tree.shape, &tree.log_marginal, &tree.log_dissimilarity, &tree.log_detachment};
   }
 
   void save(Writer& a) override { archive(a); }
@@ -87,6 +88,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     if constexpr (Archive::loading) take_leaves(a, this->state_.tree->shape);
     reference_.archive(a);
     if (this->base_size() > 0) this->archive_base(a, *erased_);
+    if constexpr (Archive::loading) make_laws();
     scan_.archive(a, this->sweep_);
     a.value(frozen_);
     a.value(since_tree_);
@@ -101,9 +103,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     if (options_.learn_moves) shares_.archive(a);
   }
 
-  // Laws and leaf sets follow from a tree that was loaded.
+  // Leaf sets follow from a tree that was loaded.
   void take_leaves(const Reader& a, const TreeShape& shape) {
-    laws_ = NodeLaws(shape, this->state_.tree->log_dissimilarity);
     if (sets_.empty())
       return a.require(shape.n_nodes() == 2 * shape.n_rows() - 1, "a leaf has several rows");
     sets_.clear();
@@ -151,14 +152,22 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
         erased_(std::move(start.erased)),
         sets_(std::move(start.sets)),
         reference_(start.prior),
-        laws_(start.tree->shape, start.tree->log_dissimilarity),
         subtree_gibbs_(*family),
         split_merge_(*family),
         fitted_(*family),
         redraw_(*family),
         scan_(sets_, family->n_rows()) {
     reference_.set(this->values());
+    make_laws();
     scan_.learn(this->sweep_);
+  }
+
+  // The laws of nodes, from the tree and the reference values alone.
+  void make_laws() {
+    auto& tree = *this->state_.tree;
+    tree.log_detachment = log_detachments(*erased_, reference_, tree.shape, tree.log_marginal,
+                                          tree.log_dissimilarity);
+    laws_ = NodeLaws(tree.shape, tree.log_dissimilarity, tree.log_detachment);
   }
 
   // Trees are grown at the values and the base measure that the chain has now.
@@ -173,8 +182,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
   static constexpr double subtrees_per_cluster = 0.25;
   static constexpr double splits_per_cluster = 1.5;
   static constexpr double fitted_once_per_cluster = 600;  // rows, at most
-  static constexpr double fitted_least = 0.1;             // per cluster, up to
-  static constexpr double most_rows = 20000;              // ... so many rows
+  static constexpr double fitted_of_scan = 0.25;          // of the work of a scan of leaves
+  static constexpr double fitted_per_cluster = 0.5;       // at most, because of that
   static constexpr std::int64_t most_allocated = 4;       // items per row and iteration, in warm-up
 
   double wanted(double per_cluster) const {
@@ -227,8 +236,8 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
       // From a bad start every proposal is expensive. After warm-up the count must not look at the
       // state.
       if (!frozen_ && split_merge_.allocated() - work > most) break;
-      split_merge_(this->state_, laws_.pairs().draw(this->random_), this->random_, splits_, merges_,
-                   idle_);
+      split_merge_(this->state_, laws_.splits().draw(this->random_), this->random_, splits_,
+                   merges_, idle_);
     }
     if (learns_shares())  // each item is compared with both sides
       shares_.splits.count(
@@ -237,14 +246,15 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
           2 * rows_per_block * static_cast<double>(split_merge_.allocated() - work));
   }
 
-  // By default one per cluster for 600 rows, and fewer with the square of their number, down to a
-  // tenth: a proposal is a pass over a cluster, and few of a large one's are accepted, but nothing
-  // else divides clusters that overlap. Beyond 20,000 rows, which is what a scan of leaves visits,
-  // again fewer. What is left of a number decides by chance.
+  // By default one per cluster for 600 rows, and fewer with the square of their number; but as many
+  // as compare rows a quarter as often as the scan of leaves does, up to one for two clusters:
+  // nothing else divides clusters that overlap.
   double wanted_fitted() const {
-    const double few = std::min(1.0, std::pow(fitted_once_per_cluster / this->n_rows(), 2));
-    const double each = std::max(few, fitted_least * std::min(1.0, most_rows / this->n_rows()));
-    return each * laws_.expected_clusters();
+    const double clusters = laws_.expected_clusters(), rows = this->n_rows();
+    const double few = clusters * std::min(1.0, std::pow(fitted_once_per_cluster / rows, 2));
+    const double affordable =
+        fitted_of_scan * leaf_visits() * clusters / FittedSplitMerge<F>::work(rows / clusters);
+    return std::max(few, std::min(affordable, fitted_per_cluster * clusters));
   }
   int fitted_moves() {
     if (options_.fitted_moves != TreeOptions::automatic) return options_.fitted_moves;
@@ -279,10 +289,13 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
     }
   }
 
+  int leaf_visits() const {
+    return options_.leaf_moves == TreeOptions::automatic
+               ? scan_.advised_visits(laws_.expected_clusters())
+               : options_.leaf_moves;
+  }
   void scan_leaves() {
-    const int visits = options_.leaf_moves == TreeOptions::automatic
-                           ? scan_.advised_visits(laws_.expected_clusters())
-                           : options_.leaf_moves;
+    const int visits = leaf_visits();
     if (learns_shares())
       shares_.count_scan(static_cast<double>(visits) * this->n_clusters() *
                          (sets_.empty() && !is_weighted(*this->family_) ? 1 : rows_per_block));
@@ -300,8 +313,7 @@ class TreeChain final : public StateChain<F, GuidedState<F>> {
       return plant(*this->family_,
                    grow_guide(erased_, reference_, sets_, this->random_, options_.threads));
     });
-    const auto& tree = *this->state_.tree;
-    laws_ = NodeLaws(tree.shape, tree.log_dissimilarity);
+    make_laws();
     if (!frozen_) scan_.set_lengths(laws_.expected_clusters());
     learn_shares();
     this->state_.rebuild();

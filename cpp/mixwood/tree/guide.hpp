@@ -28,6 +28,7 @@ struct GuideTree {
   NodeBlocks<F> blocks;
   std::vector<double> log_marginal;
   std::vector<double> log_dissimilarity;  // of an inner node's children; a leaf has none: -inf
+  std::vector<double> log_detachment;     // detachment.hpp; follows from the rest, so is not saved
 
   GuideTree(const F& family, TreeShape the_shape)
       : shape(std::move(the_shape)), blocks(family, shape) {}

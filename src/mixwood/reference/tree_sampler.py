@@ -7,8 +7,8 @@ which order takes the tree and a set of rows, never the partition: that is what 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from math import exp, log
-from typing import Any, TypeAlias
+from math import exp, inf, log
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from mixwood.reference.growing_blocks import GrowingBlocks
 from mixwood.reference.multiway_redraw import ManyBlocks
 from mixwood.reference.random import Stream
 
-__all__ = ["GuideTree", "TreeChain", "TwoSides", "node_laws"]
+__all__ = ["GuideTree", "NodeLaws", "TreeChain", "TwoSides", "log_detachments", "node_laws"]
 
 #: what an allocation may do with a node: side 0, side 1, or this
 OPEN = 2
@@ -29,6 +29,8 @@ OPEN = 2
 SMALLEST_OPEN, SMALLEST_SIDE = 1e-3, 1e-9
 #: how many of the nodes of fitted moves are drawn by sizes
 SHARE_BY_SIZE = 0.25
+#: how much doubt there must be whether parts of clusters are clusters, for moves to look at it
+LEAST_DOUBT = 1e-3
 
 #: takes a node and the probabilities of side 0, side 1 and OPEN; returns one of these
 Choose: TypeAlias = Callable[[int, Sequence[float]], int]
@@ -42,12 +44,13 @@ class GuideTree:
     arrays : mapping
         What the compiled chain's ``guide()`` returns. Used are ``leaves`` (how many there
         are below each node), ``first`` and ``size`` (which places of ``rows`` are below it),
-        ``rows`` and ``log_dissimilarity``.
+        ``rows``, ``log_dissimilarity`` and ``log_detachment`` (see `log_detachments`).
     """
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self.leaves: list[int] = np.asarray(arrays["leaves"]).tolist()
         self.log_d: list[float] = np.asarray(arrays["log_dissimilarity"]).tolist()
+        self.log_e: list[float] = np.asarray(arrays["log_detachment"]).tolist()
         rows = np.asarray(arrays["rows"]).tolist()
         spans = zip(arrays["first"], arrays["size"], strict=True)
         self.rows = [tuple(rows[first : first + size]) for first, size in spans]
@@ -91,14 +94,63 @@ class GuideTree:
         return sorted(found, key=lambda v: (-len(self.rows[v]), v))
 
 
-def node_laws(tree: GuideTree) -> tuple[FloatArray, FloatArray]:
-    """Return the weights by which nodes are drawn: as blocks, and as pairs of children.
+class NodeLaws(NamedTuple):
+    """The weights by which nodes are drawn.
+
+    Attributes
+    ----------
+    blocks
+        For subtree Gibbs.
+    splits
+        For anchored split-merge.
+    pairs
+        By the tree's doubts alone: for redraws, and most nodes of fitted split-merge.
+    """
+
+    blocks: FloatArray
+    splits: FloatArray
+    pairs: FloatArray
+
+
+def log_detachments(tree: GuideTree, log_phi: Callable[[Collection[int]], float]) -> list[float]:
+    """Return how likely each node is a cluster beside the one that the tree takes it for.
+
+    With ``c`` the highest node above ``v`` of which the tree judges that it is one cluster, log d
+    below 0, that is ``log phi(v) + log phi(c - v) - log phi(c)``. It is minus infinity where there
+    is no ``c``, where ``v`` is more than half of it, and for leaves, which the scan moves.
+
+    Parameters
+    ----------
+    tree : GuideTree
+    log_phi : callable
+        Takes rows, and returns their ``log phi`` at the reference values.
+    """
+    found = [-inf] * len(tree.leaves)
+    waiting = [0]
+    for c in waiting:  # which grows on the way
+        if not tree.is_leaf(c) and tree.log_d[c] >= 0:
+            waiting += tree.children(c)
+            continue
+        whole = tree.below[c]
+        for v in range(c + 1, c + 2 * tree.leaves[c] - 1):
+            part = tree.below[v]
+            if not tree.is_leaf(v) and 2 * len(part) <= len(whole):
+                found[v] = log_phi(part) + log_phi(whole - part) - log_phi(whole)
+    return found
+
+
+def node_laws(tree: GuideTree) -> NodeLaws:
+    """Return the weights by which nodes are drawn.
 
     Going down from the root, the tree is cut at ``v`` with probability ``s(v)``, the softened
-    ``1/(1+d)``. A block is a likely piece, a pair a doubtful one; a floor lets all be drawn.
+    ``1/(1+d)``. A block is a likely piece, a pair a doubtful one; a floor lets all be drawn. Half
+    of the blocks, and half of the pairs that anchored moves split or merge, are drawn by how much
+    it is in doubt whether an inner node is a cluster beside the one that the tree takes it for:
+    it, and its parent.
     """
     nodes = range(len(tree.leaves))
     reach, blocks, pairs = np.ones(len(nodes)), np.zeros(len(nodes)), np.zeros(len(nodes))
+    detached, above = np.zeros(len(nodes)), np.zeros(len(nodes))
     inner = np.array([not tree.is_leaf(v) for v in nodes])
     for v in nodes:
         other = 1 / (2 + abs(tree.log_d[v]))  # 1/(1 + d) if d is above 1, else its complement
@@ -106,10 +158,26 @@ def node_laws(tree: GuideTree) -> tuple[FloatArray, FloatArray]:
         blocks[v] = reach[v] * one
         pairs[v] = reach[v] * one * (1 - one)
         if inner[v]:
-            reach[list(tree.children(v))] = reach[v] * (1 - one)
+            children = list(tree.children(v))
+            reach[children] = reach[v] * (1 - one)
+            detached[children] = [_doubt(tree.log_e[w]) for w in children]
+            above[v] = detached[children].sum()
     blocks += 0.1 * blocks.sum() / len(nodes)
     pairs += np.where(inner, 0.1 * pairs.sum() / len(nodes), 0.0)
-    return blocks, pairs
+    return NodeLaws(_half_and_half(blocks, detached), _half_and_half(pairs, above), pairs)
+
+
+def _doubt(log_odds: float) -> float:
+    """Return ``p (1 - p)`` of the probability with these log odds."""
+    odds = exp(-abs(log_odds))
+    return odds / (1 + odds) ** 2
+
+
+def _half_and_half(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return a mixture of two laws: the first alone if the second has hardly any weight."""
+    if not second.sum() > LEAST_DOUBT:
+        return first
+    return first / first.sum() + second / second.sum()
 
 
 class TwoSides(GrowingBlocks):
@@ -206,7 +274,7 @@ class TreeChain(BlockChain):
         leaves = [v for v in range(len(tree.leaves)) if tree.is_leaf(v)]
         self.leaves = sorted(leaves, key=lambda leaf: min(tree.rows[leaf]))
         self.place = float(len(self.leaves))  # at the end: the next round begins
-        self.block_law, self.pair_law = (np.cumsum(weights) for weights in node_laws(tree))
+        self.block_law, self.split_law, self.pair_law = map(np.cumsum, node_laws(tree))
 
     def iterate(self, iterations: int = 1) -> None:
         """Move blocks, split and merge, scan leaves, then move the parameters."""
@@ -214,7 +282,7 @@ class TreeChain(BlockChain):
             for _ in range(self.subtree_moves):
                 self.move_block(self._draw(self.block_law))
             for _ in range(self.split_moves if self.pair_law[-1] > 0 else 0):
-                self.split_or_merge(self.draw_pair())
+                self.split_or_merge(self._draw(self.split_law))
             for _ in range(self.fitted_moves if self.pair_law[-1] > 0 else 0):
                 self.split_or_merge_fitted(self.draw_anchored())
             for _ in range(self.redraw_moves if self.pair_law[-1] > 0 else 0):
@@ -226,7 +294,7 @@ class TreeChain(BlockChain):
     # --- which node: nothing here may look at the partition
 
     def draw_pair(self) -> int:
-        """Draw the node whose children are the anchors of a split or merge."""
+        """Draw a node by the tree's doubts alone."""
         return self._draw(self.pair_law)
 
     def draw_anchored(self) -> int:

@@ -228,6 +228,7 @@ def test_a_guide_tree_stays_where_it_was_grown():
         "size": [8, 4, 4],
         "rows": np.arange(8),
         "log_dissimilarity": [0.3, 0.0, 0.0],
+        "log_detachment": [-np.inf] * 3,
     }
     chain = TreeChain(
         model,

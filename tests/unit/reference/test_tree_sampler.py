@@ -10,7 +10,7 @@ import pytest
 
 import mixwood as mw
 from mixwood.reference import family_of
-from mixwood.reference.tree_sampler import OPEN, GuideTree, TwoSides, node_laws
+from mixwood.reference.tree_sampler import OPEN, GuideTree, TwoSides, log_detachments, node_laws
 
 # ((0, 4), (1, (2, 5))) and a leaf of two rows, (3, 6), to the right of it all
 NESTED = {
@@ -19,6 +19,7 @@ NESTED = {
     "size": [7, 5, 2, 1, 1, 3, 1, 2, 1, 1, 2],
     "rows": [0, 4, 1, 2, 5, 3, 6],
     "log_dissimilarity": [3.0, 1.0, -0.5, 0, 0, 0.3, 0, 8.0, 0, 0, 0],
+    "log_detachment": [-np.inf] * 11,
 }
 TREE = GuideTree(NESTED)
 
@@ -48,10 +49,36 @@ def test_highest_nodes_within_rows(rows, nodes):
 
 
 def test_every_node_can_be_drawn_as_a_block_and_every_inner_one_as_a_pair():
-    blocks, pairs = node_laws(TREE)
-    assert np.all(blocks > 0)
+    laws = node_laws(TREE)
+    assert np.all(laws.blocks > 0)
     inner = [not TREE.is_leaf(v) for v in range(11)]
-    np.testing.assert_array_equal(pairs > 0, inner)
+    for weights in (laws.splits, laws.pairs):
+        np.testing.assert_array_equal(weights > 0, inner)
+
+
+def test_half_of_the_blocks_and_splits_are_where_a_part_may_be_a_cluster():
+    """p (1 - p) of the log odds 0 and ln 3 is 1/4 and 3/16."""
+    detachment = [-np.inf] * 11
+    detachment[5], detachment[7] = 0.0, np.log(3)
+    without, laws = node_laws(TREE), node_laws(GuideTree({**NESTED, "log_detachment": detachment}))
+    np.testing.assert_array_equal(laws.pairs, without.pairs)
+    blocks = laws.blocks / laws.blocks.sum() - without.blocks / without.blocks.sum() / 2
+    np.testing.assert_allclose(
+        blocks, 0.5 * np.eye(11)[5] * 4 / 7 + 0.5 * np.eye(11)[7] * 3 / 7, atol=1e-15
+    )
+    splits = laws.splits / laws.splits.sum() - without.splits / without.splits.sum() / 2
+    np.testing.assert_allclose(
+        splits, 0.5 * np.eye(11)[1] * 4 / 7 + 0.5 * np.eye(11)[5] * 3 / 7, atol=1e-15
+    )
+
+
+def test_parts_are_compared_with_the_highest_node_that_is_judged_one_cluster():
+    """Below node 1, were it judged one, two pairs: 5 is too large, and leaves are not asked."""
+    log_d = [3.0, -1.0, -0.5, 0, 0, -0.3, 0, 8.0, 0, 0, 0]
+    tree = GuideTree({**NESTED, "log_dissimilarity": log_d})
+    found = log_detachments(tree, lambda rows: float(sum(rows) ** 2))
+    pairs = {2: 16.0 + 64 - 144, 7: 49.0 + 25 - 144}
+    assert found == [pairs.get(v, -np.inf) for v in range(11)]
 
 
 @pytest.mark.parametrize(

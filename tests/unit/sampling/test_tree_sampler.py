@@ -358,7 +358,7 @@ def test_a_frozen_chain_grows_trees_that_do_not_see_its_state(chain_of):
         chain.iterate(3)
         trees.append(chain.guide())
     for tree in trees[1:]:
-        for name in ("parent", "rows", "log_dissimilarity"):
+        for name in ("parent", "rows", "log_dissimilarity", "log_detachment"):
             np.testing.assert_array_equal(tree[name], trees[0][name])
 
 
