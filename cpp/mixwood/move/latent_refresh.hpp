@@ -9,7 +9,8 @@
 //
 // Where P(known of x_i | X_c) has no form, it is given parameters of the clusters, drawn before all
 // rows and then forgotten; rows then move among the clusters that there are, and those that are
-// alone stay. In a product, what other parts know of the row is as above, their rows being X_c. Some families draw all latent parts at once, too, given such parameters.
+// alone stay. In a product, what other parts know of the row is as above, their rows being X_c.
+// Some families draw all latent parts at once, too, given such parameters.
 #pragma once
 
 #include <algorithm>
@@ -82,12 +83,14 @@ class LatentRefresh {
       latents_.assign(slot, statistic_.data());
     }
     changed_.assign(state.partition.n_slots(), 0);
+    alone_ = {};  // which another caller has kept
   }
 
   // For `log_weights` where those are given parameters: draws these. `alone` has the log density of
   // each row in a new cluster, of what is given parameters; the caller keeps it.
   void read_clusters(S& state, Stream& random, std::span<const double> alone) {
-    if (latents_.given_atoms() && alone.size() != static_cast<std::size_t>(state.partition.n_rows()))
+    if (latents_.given_atoms() &&
+        alone.size() != static_cast<std::size_t>(state.partition.n_rows()))
       throw std::invalid_argument("alone must have the density of each row in a new cluster");
     read_clusters(state);
     draw_atoms(state, random);
@@ -209,8 +212,8 @@ class LatentRefresh {
   typename F::Latents latents_;
   std::vector<double> statistic_, weights_, values_;
   std::span<const double> alone_;  // while weights are asked for
-  std::vector<int> clusters_;  // of the rows, by their place in the list
-  std::vector<char> changed_;  // the clusters that rows have left or joined
+  std::vector<int> clusters_;      // of the rows, by their place in the list
+  std::vector<char> changed_;      // the clusters that rows have left or joined
   std::int64_t next_ = 0;
 };
 

@@ -124,6 +124,8 @@ class Exposed(Likelihood):
         """Return the number of the column, out of `width`, at least 0."""
         if self._beside:
             return width - 1
+        if isinstance(self.exposure, str):
+            self.placed(None)  # raises: there were no names
         place = int(self.exposure)
         if not -width <= place < width:
             raise ValueError(

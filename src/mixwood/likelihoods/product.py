@@ -271,7 +271,9 @@ class Product(RowsOfParts, ErrorsOfParts, LearnedByParts, DrawnByParts):
             counts = [None if categories is None else len(categories) for categories in known]
             own = part.likelihood.of_rows(part.rows, len(X), name=f"parts[{part.key!r}]: errors")
             explicit = own.with_categories(counts, part.data).resolve(part.data)
-            parts[part.key] = explicit.with_rows_of(part.likelihood)
+            if part.likelihood.has_errors:  # it keeps those of all rows
+                explicit = explicit.with_rows_of(part.likelihood)
+            parts[part.key] = explicit
         return replace(self, parts=parts, layout=layout)
 
     @property

@@ -35,12 +35,6 @@ class ErrorsOfParts(Parts):
             {key: part.of_rows(rows, n, name=name) for key, part in self.parts.items()}
         )
 
-    def with_rows_of(self, other: Self) -> Self:
-        """Return the same with the errors of `other`."""
-        return self._each(
-            {key: part.with_rows_of(other.parts[key]) for key, part in self.parts.items()}
-        )
-
     def _each(self, parts: dict[Any, Likelihood]) -> Self:
         if all(parts[key] is part for key, part in self.parts.items()):
             return self

@@ -129,6 +129,12 @@ def test_bad_exposures_are_refused(kind, exposure, X, error, says):
         kind(exposure=exposure).fitted_to(X)
 
 
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_name_without_names_is_refused(kind):
+    with pytest.raises(ValueError, match="exposure names the column 'depth', but X has no names"):
+        mw.simulate(mw.Mixture(kind(exposure="depth")), 10)
+
+
 def test_a_product_finds_the_exposure_by_its_name():
     table = pd.DataFrame({"a": COUNTS[:, 0], "z": RNG.normal(size=40), "depth": EXPOSURE})
     product = mw.Product({("a", "depth"): mw.Poisson(exposure="depth"), "z": mw.Gaussian()})

@@ -22,12 +22,14 @@ def survey():
     errors = rng.uniform(0.1, 1.0, size=(200, 2)) ** 2
     measured = positions + np.sqrt(errors) * rng.normal(size=(200, 2))
     spectrum = np.where(rng.random(200) < 0.8, kind, rng.integers(0, 3, 200))
-    frame = pd.DataFrame({
-        "spectrum": np.array(["A", "G", "M"])[spectrum],
-        "x": measured[:, 0],
-        "visits": rng.poisson(1 + 3 * kind).astype(float),
-        "y": measured[:, 1],
-    })
+    frame = pd.DataFrame(
+        {
+            "spectrum": np.array(["A", "G", "M"])[spectrum],
+            "x": measured[:, 0],
+            "visits": rng.poisson(1 + 3 * kind).astype(float),
+            "y": measured[:, 1],
+        }
+    )
     frame.loc[[3, 8], ["x", "y"]] = np.nan
     frame.loc[5, "visits"] = np.nan
     return frame, errors, positions
@@ -127,7 +129,7 @@ def test_two_parts_with_errors(survey):
 
 
 def test_new_rows_may_have_errors_where_the_data_have_none(survey):
-    frame, errors, _ = survey
+    frame = survey[0]
     model = mw.Mixture(likelihood_of(None))
     found = mw.sample(model, frame, **{**OPTIONS, "draws": 10, "warmup": 20})
     new = frame.iloc[:2]
@@ -160,7 +162,11 @@ def test_a_run_goes_on_bit_for_bit(tmp_path, survey):
 
 WRONG = {
     "other columns": ({"x": np.ones(2)}, ValueError, r"columns of parts as keys.*got 'x'"),
-    "another kind": ({"visits": np.ones(2)}, TypeError, r"errors\['visits'\] must be None.*Poisson"),
+    "another kind": (
+        {"visits": np.ones(2)},
+        TypeError,
+        r"errors\['visits'\] must be None.*Poisson",
+    ),
     "rows": ({KEY: np.ones(3)}, ValueError, r"errors\[\('x', 'y'\)\].*each of the 2 rows"),
     "negative": ([-1.0, 1.0], ValueError, "errors must be variances.*-1 in row 0"),
 }
