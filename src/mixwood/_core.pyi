@@ -153,9 +153,9 @@ def multinomial_leaves(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,
     Weighted leaves of such rows: the counts of each leaf's rows added up, and its sums.
     """
 
-def categorical(codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pseudo_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], law: tuple[str, float, float, float, float] | None = None) -> Family:
+def categorical(codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pseudo_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], law: tuple[str, float, float, float, float] | None = None, for_these_rows: bool = False) -> Family:
     """
-    Independent categorical columns under Dirichlet priors; negative codes are missing.
+    Independent categorical columns under Dirichlet priors; negative codes are missing. for_these_rows: categories that no row has may be kept as one.
     """
 
 def poisson(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shapes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tied: bool = False, law: tuple[str, float, float, float, float] | None = None, exposures: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Family:
