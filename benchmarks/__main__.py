@@ -12,6 +12,7 @@ from benchmarks import (
     gibbs,
     heavy_tails,
     holes,
+    one_chain,
     paper_tree,
     prediction,
     record,
@@ -43,6 +44,7 @@ def main(names: list[str]) -> None:
         *row_errors.BENCHMARKS,
         *custom_family.BENCHMARKS,
         *estimates.BENCHMARKS,
+        *one_chain.BENCHMARKS,
         *scale.BENCHMARKS,
     )
     known = {benchmark.__name__: benchmark for benchmark in benchmarks}

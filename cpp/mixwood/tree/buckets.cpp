@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mixwood/memory.hpp"
 #include "mixwood/parallel.hpp"
 
 namespace mixwood {
@@ -210,7 +211,9 @@ void insert_in_buckets(Forest& forest, IncrementalClustering& growth, std::vecto
   // Rows that cannot be told apart are all in one bucket, again and again.
   if (10 * buckets[0].size() > 9 * rows.size()) return insert_one_by_one(forest, growth, rows);
   forest.expect(rows.size());
+  const bool is_large = rows.size() >= fewest_in_buckets;
   rows = std::vector<int>();  // the buckets have them
+  if (is_large) return_freed_memory();
   std::vector<int> pieces;
   const int count = static_cast<int>(buckets.size());
   for (int first = 0; first < count; first += parts_at_a_time) {
