@@ -115,13 +115,14 @@ def problem(name: str) -> Problem:
         X = mw.datasets.toy()[0]
     if X is None:
         found = load(name)
-        return _explicit(name, model, found.X, found.fingerprint)
+        return explicit(name, model, found.X, found.fingerprint)
     rows = X.toarray() if issparse(X) else X
     labels = np.zeros(len(rows), dtype=np.int64)
-    return _explicit(name, model, X, LabelledSet(name, rows, labels).fingerprint)
+    return explicit(name, model, X, LabelledSet(name, rows, labels).fingerprint)
 
 
-def _explicit(name: str, model: mw.Mixture, X: Any, content: str) -> Problem:
+def explicit(name: str, model: mw.Mixture, X: Any, content: str) -> Problem:
+    """Return rows with the structure that the default chooses for them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of columns left out
         located, data = model.likelihood.located_in(X)

@@ -214,7 +214,7 @@ class Chain:
 
     def guide(self) -> dict[str, Any]:
         """
-        The guide tree, nodes numbered depth first: each one's parent, leaves below, rows below (`size` of `rows` from `first` on), log P and log d; empty if the sampler has none.
+        The guide tree, nodes numbered depth first: each one's parent, leaves below, rows below (`size` of `rows` from `first` on), log P, log d and how likely it is a cluster apart; empty if the sampler has none.
         """
 
     def reports(self) -> list[dict[str, Any]]:

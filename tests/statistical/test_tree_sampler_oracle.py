@@ -168,18 +168,21 @@ def test_a_long_chain_of_weighted_leaves_finds_the_posterior(start, seed):
 
 def arrays_of(nested, log_d=0.0):
     """Return the arrays of a guide tree given as nested pairs of rows."""
-    arrays = {name: [] for name in ("leaves", "first", "size", "rows", "log_dissimilarity")}
+    per_node = ("leaves", "first", "size", "log_dissimilarity", "log_detachment")
+    arrays = {name: [] for name in (*per_node, "rows")}
 
     def visit(node):
         here, first = len(arrays["leaves"]), len(arrays["rows"])
-        for name in ("leaves", "first", "size", "log_dissimilarity"):
+        for name in per_node:
             arrays[name].append(0)
         if isinstance(node, tuple):
             visit(node[0])
             visit(node[1])
             arrays["log_dissimilarity"][here] = log_d
+            arrays["log_detachment"][here] = 0.5 if here > 0 else -np.inf
         else:
             arrays["rows"].append(node)
+            arrays["log_detachment"][here] = -np.inf
         arrays["first"][here] = first
         arrays["leaves"][here] = arrays["size"][here] = len(arrays["rows"]) - first
 
@@ -197,9 +200,9 @@ class WithoutQ(TreeChain):
 class OnlyEligiblePairs(TreeChain):
     """Nodes whose children are not both pure are drawn again: the law sees the partition."""
 
-    def draw_pair(self):
+    def draw_split(self):
         while True:
-            v = super().draw_pair()
+            v = super().draw_split()
             if None not in map(self.cluster_of, self.tree.children(v)):
                 return v
 
@@ -219,6 +222,19 @@ class SizesThroughACluster(TreeChain):
         rows = np.flatnonzero(self.assignment == self.stream.below(len(self.sizes)))
         halves = self.tree.smaller_halves_above(int(rows[self.stream.below(len(rows))]))
         return halves[self.stream.below(len(halves))]
+
+
+class DetachedFromTheClusters(TreeChain):
+    """Blocks that are drawn because they are a small part of a cluster as it is."""
+
+    def iterate(self, iterations=1):
+        for _ in range(iterations):
+            for v, rows in enumerate(self.tree.rows):
+                c = self.cluster_of(v)
+                is_part = c is not None and 2 * len(rows) <= self.sizes[c]
+                self.tree.log_e[v] = 0.0 if is_part and len(rows) > 1 else -np.inf
+            self.set_guide(self.tree)
+            super().iterate()
 
 
 class TreeFromThePartition(TreeChain):
@@ -268,6 +284,7 @@ TEETH = {
     WithoutQ: (0, 6, 0, 0),
     OnlyEligiblePairs: (0, 6, 0, 0),
     LeafThroughACluster: (0, 0, 1, 0),
+    DetachedFromTheClusters: (1, 0, 0, 0),
     TreeFromThePartition: (4, 0, 0, 0),
     FittedWithoutQ: (0, 0, 0, 6),
     SizesThroughACluster: (0, 0, 0, 6),

@@ -282,7 +282,7 @@ class TreeChain(BlockChain):
             for _ in range(self.subtree_moves):
                 self.move_block(self._draw(self.block_law))
             for _ in range(self.split_moves if self.pair_law[-1] > 0 else 0):
-                self.split_or_merge(self._draw(self.split_law))
+                self.split_or_merge(self.draw_split())
             for _ in range(self.fitted_moves if self.pair_law[-1] > 0 else 0):
                 self.split_or_merge_fitted(self.draw_anchored())
             for _ in range(self.redraw_moves if self.pair_law[-1] > 0 else 0):
@@ -292,6 +292,10 @@ class TreeChain(BlockChain):
             self._update_parameters()
 
     # --- which node: nothing here may look at the partition
+
+    def draw_split(self) -> int:
+        """Draw the node whose children are the anchors of a split or merge."""
+        return self._draw(self.split_law)
 
     def draw_pair(self) -> int:
         """Draw a node by the tree's doubts alone."""
