@@ -4,6 +4,7 @@
 
 #include "bindings/bound_family.hpp"
 #include "mixwood/family/categorical_atoms.hpp"
+#include "mixwood/family/categorical_clusters.hpp"
 
 namespace mixwood::bindings {
 

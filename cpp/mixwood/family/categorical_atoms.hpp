@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mixwood/family/categorical.hpp"
+#include "mixwood/numerics/kernels.hpp"
 #include "mixwood/random/dirichlet.hpp"
 
 namespace mixwood {
