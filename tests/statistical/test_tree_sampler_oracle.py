@@ -227,7 +227,7 @@ class SizesThroughACluster(TreeChain):
 class DetachedFromTheClusters(TreeChain):
     """Blocks that are drawn because they are a part of a cluster as it is."""
 
-    def move_block(self, v):
+    def move_block(self, _):
         for w, rows in enumerate(self.tree.rows):
             c = self.cluster_of(w)
             is_part = c is not None and len(rows) < self.sizes[c]
