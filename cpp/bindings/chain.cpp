@@ -384,7 +384,8 @@ void bind_chain(nb::module_& m) {
       .def(
           "guide", &Chain::guide,
           "The guide tree, nodes numbered depth first: each one's parent, leaves below, rows below "
-          "(`size` of `rows` from `first` on), log P, log d and how likely it is a cluster apart; empty "
+          "(`size` of `rows` from `first` on), log P, log d and how likely it is a cluster apart; "
+          "empty "
           "if the sampler has none.")
       .def("reports", &Chain::reports, "What each move did so far.")
       .def("state", &Chain::state, "The current labels and parameters.")

@@ -202,12 +202,13 @@ class Tree(Sampler):
     leaves it and joins a cluster, or a new one, by its conditional; half of the nodes are those
     that may be a small cluster beside a large one. Anchored split-merge: the two children of a
     node are the seeds of a split, or their two clusters are merged, the other rows being
-    allocated in blocks of the tree and the proposal's probability taken into account. Fitted split-merge: the same around one row of each child, the others being
-    allocated one by one by restricted Gibbs scans that start from the tree, which is for
-    clusters that overlap; a quarter of these nodes are drawn by their sizes alone, since the
-    tree may be sure and wrong. Multiway redraws, if asked for: all clusters that meet a node are
-    divided anew, in blocks of the tree, into any number. A scan over rows, each moved by its
-    conditional. Then ``u`` and the prior's random parameters.
+    allocated in blocks of the tree and the proposal's probability taken into account. Fitted
+    split-merge: the same around one row of each child, the others being allocated one by one by
+    restricted Gibbs scans that start from the tree, which is for clusters that overlap; a quarter
+    of these nodes are drawn by their sizes alone, since the tree may be sure and wrong. Multiway
+    redraws, if asked for: all clusters that meet a node are divided anew, in blocks of the tree,
+    into any number. A scan over rows, each moved by its conditional. Then ``u`` and the prior's
+    random parameters.
 
     Trees are grown from the data, fresh randomness and reference values that follow the chain
     in warm-up only: never from the state of the chain.

@@ -177,7 +177,8 @@ def _half_and_half(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return a mixture of two laws: the first alone if the second has hardly any weight."""
     if not second.sum() > LEAST_DOUBT:
         return first
-    return first / first.sum() + second / second.sum()
+    mixture: FloatArray = first / first.sum() + second / second.sum()
+    return mixture
 
 
 class TwoSides(GrowingBlocks):
