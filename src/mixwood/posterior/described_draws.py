@@ -285,8 +285,8 @@ class DescribedDraws(PredictingDraws):
         >>> X = rng.standard_t(2, size=(600, 1))
         >>> model = mw.Mixture(mw.Gaussian())
         >>> post = mw.sample(model, X, draws=50, seed=1, progress=False)
-        >>> post.check_fit().misses
-        ('tails',)
+        >>> "tails" in post.check_fit().misses
+        True
         """
         from mixwood.posterior.describe import column_names
         from mixwood.posterior.fit.check import check_fit
