@@ -5,8 +5,8 @@
 //
 //   e(v) = log phi(v) + log phi(c - v) - log phi(c),     phi(h) = kappa(|h|, u) P(X_h)
 //
-// at the reference values. (Leaves on their own are what the leaf scan is for.) d does not know that: it compares v with its sibling alone, which is a
-// few rows that are as far out as v.
+// at the reference values. (Leaves on their own are what the leaf scan is for.) d does not know
+// that: it compares v with its sibling alone, which is a few rows that are as far out as v.
 #pragma once
 
 #include <vector>
