@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixwood._support.types import Data, FloatArray
+from mixwood._support.warn import warn
 from mixwood.input.matrices import real_matrix
 from mixwood.likelihoods.base import Likelihood
 from mixwood.likelihoods.diagonal_gaussian import DiagonalGaussian
@@ -46,7 +47,7 @@ class AutoGaussian(Likelihood):
     >>> AutoGaussian()
     AutoGaussian()
     >>> import numpy as np
-    >>> [type(one).__name__ for one in AutoGaussian().candidates(np.eye(2))]
+    >>> [type(one).__name__ for one in AutoGaussian().candidates(np.diag([1.0, 2.0]))]
     ['Gaussian', 'DiagonalGaussian', 'SphericalGaussian']
     """
 
@@ -71,6 +72,7 @@ class AutoGaussian(Likelihood):
         independent then. No round ones where entries are missing.
         """
         assert isinstance(X, np.ndarray)
+        _warn_of_yes_and_no(X)
         d = X.shape[1]
         if d > MOST_TRIED:
             return [DiagonalGaussian().resolve(X)]
@@ -119,3 +121,12 @@ class AutoGaussian(Likelihood):
 
     def _stands_for_others(self) -> TypeError:
         return TypeError("AutoGaussian stands for others: resolve it first")
+
+
+def _warn_of_yes_and_no(X: FloatArray) -> None:
+    if np.all((X == 0) | (X == 1) | np.isnan(X)):
+        warn(
+            "X has no entries but 0 and 1, and clusters are Gaussian unless a likelihood is given: "
+            "for yes and no there is mw.Mixture(mw.Bernoulli())",
+            UserWarning,
+        )
