@@ -1,4 +1,4 @@
-"""Run folders that earlier versions wrote: they load, and go on with the same draws."""
+"""Run folders that earlier versions wrote: they load, and go on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import mixwood as mw
-from mixwood._support.versions import differing, versions
 
 FIXTURES = Path(__file__).with_name("fixtures")
 
@@ -36,7 +35,7 @@ def test_a_posterior_of_0_1_loads(written):
     assert np.isfinite(post.log_density(np.asarray(post.X.toarray()))).all()
 
 
-def test_a_run_of_0_1_loads_and_goes_on_as_if_never_stopped(written):
+def test_a_run_of_0_1_loads_and_goes_on_with_the_moves_of_today(written):
     run = written("run_of_0_1")
     before = mw.load(run)
     assert (before.n_chains, before.n_draws) == (2, 10)
@@ -45,14 +44,8 @@ def test_a_run_of_0_1_loads_and_goes_on_as_if_never_stopped(written):
         longer = mw.resume(run, draws=20, progress=False)
     np.testing.assert_array_equal(longer.labels[:, :10], before.labels)
     np.testing.assert_array_equal(longer.log_joint[:, :10], before.log_joint)
-    likelihood = before.model.likelihood
-    same_machine = not differing(before.settings, versions() | {"mixwood": "0.1.0.dev0"})
-    if same_machine:
-        options = {"draws": 20, "warmup": 5, "chains": 2, "seed": 3, "thin": 2, "progress": False}
-        sampler = mw.Tree(fitted_moves=0, passes=1)
-        whole = mw.sample(mw.Mixture(likelihood), before.X, sampler, **options)
-        np.testing.assert_array_equal(longer.labels, whole.labels)
-        np.testing.assert_array_equal(longer.log_joint, whole.log_joint)
+    assert np.isfinite(longer.log_joint[:, 10:]).all()
+    assert all(moves["fitted split"]["proposed"] == 0 for moves in longer.stats)  # as then
     assert mw.load(run).n_draws == 20
 
 
