@@ -4,11 +4,16 @@
 #include <limits>
 #include <utility>
 
+#include "mixwood/interrupt.hpp"
+
 namespace mixwood {
 
 namespace {
 
 using Statistic = std::vector<double>;
+
+// How many nodes are looked at before anybody asks whether the work is to stop.
+constexpr int nodes_per_look = 1024;
 
 class Detachments {
  public:
@@ -24,6 +29,7 @@ class Detachments {
     Statistic whole(width(), 0.0);
     for (const int row : shape_.rows_below(c)) family_.observe(whole.data(), row);
     for (int node = shape_.end(c) - 1; node > c; --node) {
+      if (node % nodes_per_look == 0) Interrupt::of_thread().tick(0);
       gather(node, waiting);
       if (shape_.is_leaf(node) || 2 * shape_.size[node] > shape_.size[c]) continue;
       const double e = detachment(c, whole, node, waiting.back());
