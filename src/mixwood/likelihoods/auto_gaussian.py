@@ -29,6 +29,8 @@ MOST_TRIED = 500
 #: Beyond this many rows heavy tails are not tried: each draw keeps a scale for each row, and with
 #: so many rows Gaussian clusters describe tails themselves.
 MOST_ROWS_WITH_TAILS = 10_000
+#: In fewer rows, nothing but 0 and 1 may well be numbers.
+FEWEST_TOLD = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,8 @@ class AutoGaussian(Likelihood):
 
 
 def _warn_of_yes_and_no(X: FloatArray) -> None:
+    if len(X) < FEWEST_TOLD or not np.any(X == 1):
+        return
     if np.all((X == 0) | (X == 1) | np.isnan(X)):
         warn(
             "X has no entries but 0 and 1, and clusters are Gaussian unless a likelihood is given: "
