@@ -162,15 +162,7 @@ class DrawnByParts(Parts):
     def target_terms(self, statistics: FloatArray, base: FloatArray | None, X: Data) -> TargetTerms:
         """Return what the part that has a target says of it."""
         assert isinstance(X, np.ndarray)
-        own_base = (
-            dict.fromkeys(self.parts, None)
-            if base is None
-            else {key: own for key, _, own in self._bases(base)}
-        )
-        end = 0
-        for part in self._slices(X):
-            start, end = end, end + part.likelihood.statistic_size
+        for part, own, own_base in self._slices_with(X, statistics, base):
             if part.likelihood.target_column is not None:
-                own = statistics[:, start:end]
-                return part.likelihood.target_terms(own, own_base[part.key], part.data)
+                return part.likelihood.target_terms(own, own_base, part.data)
         return super().target_terms(statistics, base, X)

@@ -120,14 +120,6 @@ class ErrorsOfParts(Parts):
     ) -> Iterator[tuple[Slice, Likelihood, FloatArray, FloatArray | None]]:
         """Yield the parts with errors that have rows, as they are for these, and what is theirs."""
         assert isinstance(X, np.ndarray)
-        bases = (
-            dict.fromkeys(self.parts, None)
-            if base is None
-            else {key: own for key, _, own in self._bases(base)}
-        )
-        end = 0
-        for part in self._slices(X):
-            start, end = end, end + part.likelihood.statistic_size
+        for part, own, own_base in self._slices_with(X, statistics, base):
             if part.likelihood.has_errors and len(part.rows):
-                own = part.likelihood.of_rows(part.rows, len(X))
-                yield part, own, statistics[:, start:end], bases[part.key]
+                yield part, part.likelihood.of_rows(part.rows, len(X)), own, own_base

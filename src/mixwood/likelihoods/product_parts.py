@@ -61,6 +61,18 @@ class Parts(Likelihood):
             start, end = end, end + part.base_size
             yield key, part, base[..., start:end]
 
+    def _slices_with(
+        self, matrix: FloatArray, statistics: FloatArray, base: FloatArray | None
+    ) -> Iterator[tuple[Slice, FloatArray, FloatArray | None]]:
+        """Yield the same as `_slices`, and the part's own statistics and base measure, if any."""
+        bases: dict[Any, FloatArray] = {}
+        if base is not None:
+            bases = {key: own for key, _, own in self._bases(base)}
+        end = 0
+        for part in self._slices(matrix):
+            start, end = end, end + part.likelihood.statistic_size
+            yield part, statistics[:, start:end], bases.get(part.key)
+
     @property
     def statistic_size(self) -> int:
         """The parts' statistics, one after the other."""
